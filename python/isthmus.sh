@@ -15,7 +15,7 @@ command=$here/isthmus-python
   read -r first || exit 1
   read -r second || :
 } < "$command" || {
-  echo "isthmus: $command is missing or empty; install Isthmus anew." >&2
+  echo "isthmus: $command is missing or empty; reinstall Isthmus." >&2
   exit 1
 }
 python=${first#\#!}

@@ -1,4 +1,4 @@
-"""What `isthmus` says of itself: its version, its help, and what shells need to complete it."""
+"""The commands `version`, `help` and `completion`."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -9,11 +9,11 @@ from typer import completion as completions
 
 from isthmus.version import VERSION
 
-COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts: print completions in place of running
+COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts: print completions, run nothing
 
 
 class Shell(str, Enum):
-    """Those that completion is made for."""
+    """Shells with a completion script."""
 
     bash = "bash"
     zsh = "zsh"
@@ -28,8 +28,10 @@ def version() -> None:
 def completion(shell: Shell) -> None:
     """Print a script that lets a shell complete isthmus's commands and options.
 
-    In ~/.bashrc: [bold]eval "$(isthmus completion bash)"[/bold]; in ~/.zshrc, after compinit: the
-    same with zsh; in ~/.config/fish/config.fish: [bold]isthmus completion fish | source[/bold]."""
+    Put one line into a file of your shell. For bash, into ~/.bashrc:
+    [bold]eval "$(isthmus completion bash)"[/bold]. For zsh, the same with zsh into ~/.zshrc, after
+    compinit. For fish, into ~/.config/fish/config.fish:
+    [bold]isthmus completion fish | source[/bold]."""
     print(script_for(shell.value), end="")
 
 
@@ -41,7 +43,7 @@ def script_for(shell: str) -> str:
 
 
 def know_shells() -> None:
-    """To be called before words are completed."""
+    """Call this before words are completed."""
     completions.completion_init()  # type: ignore[attr-defined]
 
 
@@ -50,7 +52,8 @@ def helper(app: Callable[..., Any]) -> Callable[..., None]:
 
     def help_(
         command: Annotated[
-            list[str] | None, typer.Argument(metavar="COMMAND", help="Such as 'lab run'.")
+            list[str] | None,
+            typer.Argument(metavar="COMMAND", help="The command, such as 'lab run'."),
         ] = None,
     ) -> None:
         """Show the help of a command; the same as COMMAND --help."""

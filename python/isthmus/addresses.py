@@ -1,4 +1,4 @@
-"""Addresses of gateways: where they listen, and by which others reach them."""
+"""Addresses of gateways: where they listen, and where others reach them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ ANYWHERE = "tcp:0.0.0.0:0"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a gateway listens, and how others reach it, where the grid file says so."""
+    """The place where a gateway listens, and its address for others if the grid file gives one."""
 
     listen: str
     address: str | None = None
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Host and port, or range of ports, of "tcp:HOST:PORT"."""
+    """Splits "tcp:HOST:PORT" into the host and the port, or the range of ports."""
     host, _, port = address.removeprefix("tcp:").rpartition(":")
     return host, port
 
@@ -30,8 +30,8 @@ def _with_port(address: str, port: str | None) -> str:
 
 
 def _outside(address: str, listen: str, port: str) -> str:
-    """The port by which others reach what listens at `port`: that of `address`, and in a range the
-    one at the same place as in that of `listen`."""
+    """The port at which others reach a gateway that listens at `port`: that of `address`. In a
+    range it has the same position as in the range of `listen`."""
     first, dash, last = split_address(address)[1].partition("-")
     if not dash:
         return port if first == "0" else first
@@ -41,8 +41,8 @@ def _outside(address: str, listen: str, port: str) -> str:
 
 
 def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """The TCP addresses that others should try, best first. `listening` is what the agent said of
-    the place; `hosts` are names of its host, for a gateway that listens on all interfaces."""
+    """The TCP addresses that others should try, best first. `listening` is the agent's answer
+    about the place; `hosts` are names of its host, for a gateway that listens on all interfaces."""
     found: list[str] = []
     for address in listening:
         if not address.startswith("tcp:"):
@@ -59,13 +59,13 @@ def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> l
 
 
 def is_fixed(spec: GatewaySpec) -> bool:
-    """Its address is a certain host's, not any of the host on which it happens to run."""
+    """Whether the address names a certain host, rather than any host that the gateway runs on."""
     given = spec.listen or spec.address or ()
     return any(not is_place(split_address(text)[0].strip("[]")) for text in given)
 
 
 def places_of(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
-    """One for each of its clusters that is used, or one for all."""
+    """One place for each of its clusters that is used, or one for all."""
     every = [
         _place(spec, index, default) for index, name in enumerate(spec.serves) if name in names
     ]
@@ -73,7 +73,7 @@ def places_of(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Pl
 
 
 def _place(spec: GatewaySpec, index: int, default: str) -> Place:
-    """Of its cluster of that index."""
+    """The place for the cluster with that index."""
 
     def entry(given: tuple[str, ...] | None) -> str | None:
         text = given[min(index, len(given) - 1)] if given else None

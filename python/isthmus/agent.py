@@ -14,7 +14,7 @@ from isthmus import anyjson, troubles
 from isthmus.answers import ANSWERS
 from isthmus.command import try_ssh
 from isthmus.endings import signal_name
-from isthmus.errors import RunError
+from isthmus.errors import PlacedError, RunError
 from isthmus.sshlinks import Forwarding
 
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
-# Of agents on this host: the terminal's signals are the launcher's. But not a session each: kernels
-# share cores out by sessions (sched_autogroup), and a rank that gives way does so to ranks of its
-# own session alone. Four ranks of two sessions on two cores wait for each other for whole slices.
+# For agents on this host: the terminal's signals are for the launcher, so agents have a process
+# group of their own. But they have no session of their own: kernels share cores out by sessions
+# (sched_autogroup), and a rank yields only to ranks of its own session. Four ranks of two sessions
+# on two cores wait for each other for whole time slices.
 _OWN_GROUP: dict[str, Any] = (
     {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
 )
@@ -37,12 +38,12 @@ OnLost = Callable[["Agent", str], None]
 
 
 class ProtocolError(Exception):
-    """What came from the agent is not the protocol; the text says what."""
+    """The agent's output breaks the protocol; the text says how."""
 
 
 class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """Tells the end of the process itself; `Process.wait` also waits for its pipes, which children
-    may hold."""
+    """Reports the end of the process itself. `Process.wait` also waits for its pipes, which
+    children may hold."""
 
     def __init__(self) -> None:
         super().__init__(limit=MAX_LINE, loop=asyncio.get_running_loop())
@@ -54,10 +55,10 @@ class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
 
 
 class Agent:
-    """`label` names the agent in sentences ("cluster east on login1"). `on_message` gets all that
-    is no answer to a request; the agent is not read on before it returns, so it may hold back a
-    flood of output. `on_lost` is called once, with a reason, when the agent ends unasked or speaks
-    nonsense."""
+    """`label` names the agent in sentences ("cluster east on login1"). `on_message` gets every
+    message that does not answer a request. The agent is not read further before it returns, so it
+    may hold back a flood of output. `on_lost` is called once, with a reason, when the agent ends
+    unasked or breaks the protocol."""
 
     def __init__(
         self,
@@ -68,17 +69,17 @@ class Agent:
         show: Callable[[str], None] | None = None,
         arrival: "Arrival | None" = None,
     ) -> None:
-        """`target` is where ssh goes; None: this host. `show` is given what the agent writes on
-        its standard error, line by line, as it comes. With `arrival` it has dialled in, and no
-        command is needed."""
+        """`target` is where ssh goes; None: this host. `show` gets each line that the agent writes
+        on its standard error. With `arrival` the agent has dialled in, and no command is
+        needed."""
         self.label = label
         self.command = list(command)
         self.target = target
         self.host = ""
-        self.memory = ""  # the same where processes can share memory
+        self.memory = ""  # equal where processes can share memory
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
-        self.told = False  # whoever waited for an answer has been told of the agent's end
+        self.told = False  # a request has reported the agent's end
         self.forwarding = Forwarding()
         self._show = show
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -125,8 +126,8 @@ class Agent:
     # -- to the agent ------------------------------------------------------------------------
 
     async def send(self, op: str, payload: bytes | None = None, /, **keys: Any) -> None:
-        """Returns when the pipe has taken the message. A pipe that is gone is noticed by the
-        reader, so it is no error here."""
+        """Returns when the pipe has taken the message. The reader notices a pipe that is gone, so
+        this raises no error."""
         if self._process is None or self._process.stdin is None:
             return
         message: Message = {"op": op, **keys}
@@ -138,19 +139,19 @@ class Agent:
             await self._process.stdin.drain()
 
     async def hello(self, limit: float) -> Message:
-        """The agent's first word. RunError as of `request`."""
+        """Waits for the agent's first message. RunError as for `request`."""
         return await self._answer(limit)
 
     async def request(self, op: str, answer: str, limit: float, /, **keys: Any) -> Message:
-        """Sends and waits for the answer. RunError with the agent's words when that is `error`, or
-        when nothing comes within `limit` seconds or the agent is gone."""
+        """Sends and waits for the answer. RunError with the agent's words if the answer is `error`,
+        or if nothing comes within `limit` seconds, or if the agent is gone."""
         self._listen_for(answer)
         await self.send(op, **keys)
         return await self._answer(limit)
 
     def _listen_for(self, op: str) -> None:
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(lambda f: f.cancelled() or f.exception())  # may be nobody's
+        future.add_done_callback(lambda f: f.cancelled() or f.exception())  # perhaps nobody waits
         self._waiting = (op, future)
 
     async def _answer(self, limit: float) -> Message:
@@ -172,7 +173,7 @@ class Agent:
             return f"{self.label}: the agent did not {what} within {limit:g} s{self._quote()}", ""
         sentence = f"{self.label}: the agent did not start within {limit:g} s{self._quote()}"
         remedy = f"{try_ssh(self.target)} " if self.target else ""
-        return sentence, f"{remedy}ISTHMUS_START_TIMEOUT gives it more seconds."
+        return sentence, f"{remedy}If it needs longer, set ISTHMUS_START_TIMEOUT (seconds)."
 
     # -- from the agent ----------------------------------------------------------------------
 
@@ -188,13 +189,13 @@ class Agent:
             pass
         except ProtocolError as error:
             reason = f"the agent broke the protocol: {error}"
-        except Exception as error:  # of who hears it: nobody would read on
+        except Exception as error:  # of a handler: nobody would read on
             traceback.print_exc()
-            reason = f"what the agent said could not be handled: {error!r}"
+            reason = f"a message of the agent could not be handled: {error!r}"
         await self._gone(reason)
 
     async def _notice_end(self, reader: asyncio.Task[None]) -> None:
-        """The process is gone, but its output does not end: a child of its holds the pipe."""
+        """The process is gone, but its output does not end: one of its children holds the pipe."""
         await self._exited.wait()
         seen = -1
         while not reader.done() and (self._busy % 2 == 1 or self._busy != seen):
@@ -246,7 +247,7 @@ class Agent:
         await self._on_message(self, message, payload)
 
     async def _gone(self, reason: str | None) -> None:
-        """`reason` None: its output ended."""
+        """`reason` is None if its output ended."""
         assert self._process
         assert self._on_lost
         if not self._ending:
@@ -281,7 +282,7 @@ class Agent:
         return f"the agent ended by itself with status {status}", ""
 
     def _quote(self) -> str:
-        """The last lines that the agent or ssh wrote for itself, below the sentence."""
+        """The last lines that the agent or ssh printed, to be shown below the sentence."""
         said = [*self.greeting[:3], *self._stderr] if not self.said_hello else [*self._stderr]
         return "".join(f"\n  | {line}" for line in said[-10:])
 
@@ -305,8 +306,8 @@ class Agent:
     # -- the end -----------------------------------------------------------------------------
 
     def hang_up(self) -> None:
-        """Closes the agent's standard input: it ends all that it started, and itself. What it has
-        not read yet is dropped."""
+        """Closes the agent's standard input: it then ends everything it started, and itself. Input
+        that it has not read is dropped."""
         self._ending = True
         if self._process and self._process.stdin:
             pipe = self._process.stdin.transport
@@ -314,8 +315,8 @@ class Agent:
                 pipe.abort()
 
     async def order(self, op: str, **keys: Any) -> bool:
-        """Sends a message that ends ranks. An agent that is still held up by standard input which
-        its ranks do not read will not hear it: it is hung up on, and False returned."""
+        """Sends a message that ends ranks. An agent may be held up by standard input which its
+        ranks do not read. It would not hear the message: it is hung up on, and False returned."""
         try:
             await asyncio.wait_for(self.send(op, **keys), 1)
         except asyncio.TimeoutError:
@@ -363,13 +364,16 @@ class Agent:
             mine = not (self.target or self._arrival)
             if not mine or (self.said_hello and number != signal.SIGKILL):
                 self._process.send_signal(number)
-            else:  # what a setup started, or the agent, and could not end any more
+            else:  # processes that a setup or the agent could not end
                 os.killpg(self._process.pid, number)
 
 
 def _failure(label: str, message: Message) -> RunError:
     said = str(message.get("message") or "the agent gave no reason")
-    return RunError(f"{label}: {said}", str(message.get("remedy") or ""))
+    name = label.removeprefix("cluster ").partition(" on ")[0]
+    return PlacedError(
+        label, said.replace(f" (cluster {name})", ""), str(message.get("remedy") or "")
+    )
 
 
 def _shown(line: bytes) -> str:

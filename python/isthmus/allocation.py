@@ -1,9 +1,9 @@
-"""The batch job that `isthmus run` itself is in.
+"""The batch job in which `isthmus run` itself runs.
 
-Inside a heterogeneous job of Slurm a run without a grid file has a cluster for each of its groups
-(components), with launch = "srun --het-group=N". Slurm tells of each by variables such as
-SLURM_NTASKS_HET_GROUP_0 (salloc(1), "HETEROGENEOUS JOBS"). Agents and gateways are where
-`isthmus run` is.
+Inside a heterogeneous job of Slurm, a run without a grid file has one cluster for each group
+(component) of the job, with launch = "srun --het-group=N". Slurm describes the groups by variables
+such as SLURM_NTASKS_HET_GROUP_0 (salloc(1), "HETEROGENEOUS JOBS"). Agents and gateways run where
+`isthmus run` does.
 """
 
 import re
@@ -25,12 +25,12 @@ def inside(environment: Mapping[str, str]) -> bool:
 
 
 def without_file(environment: Mapping[str, str]) -> Grid:
-    """What `isthmus run` takes when no grid file is named."""
+    """The grid that `isthmus run` uses when no grid file is named."""
     return grid_of(environment) or two_halves()
 
 
 def grid_of(environment: Mapping[str, str]) -> Grid | None:
-    """The grid of the job that the environment is in; None where that has no groups."""
+    """The grid of the batch job around this process; returns None if that job has no groups."""
     groups = environment.get(_GROUPS, "")
     if not groups.isdecimal() or int(groups) < 2:
         return None
@@ -45,7 +45,7 @@ def grid_of(environment: Mapping[str, str]) -> Grid | None:
 
 
 def _slots(environment: Mapping[str, str], group: int) -> int:
-    """The tasks of a group: those asked for, else one for each of its nodes' shares."""
+    """The tasks of a group: the number asked for, else the sum over its nodes."""
     asked = environment.get(f"SLURM_NTASKS_HET_GROUP_{group}", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
@@ -56,7 +56,7 @@ def _slots(environment: Mapping[str, str], group: int) -> int:
     if not all(tasks) or total == 0:
         raise UsageError(
             f"{_GROUPS} says that this is a heterogeneous job of Slurm, but {name} is '{told}', "
-            "not tasks such as '4(x2),1'",
+            "which is not a list of tasks such as '4(x2),1'",
             "Give a grid file with -g, or unset SLURM_HET_SIZE.",
         )
     return total

@@ -27,13 +27,13 @@ def dumps(value: Any) -> bytes:
 
 
 def loads(line: bytes) -> Any:
-    """ValueError or RecursionError for what is not JSON."""
+    """ValueError or RecursionError if it is not JSON."""
     value = json.loads(line)
     return _unescaped(value) if b"\\u0000" in line else value
 
 
 def readable(text: str) -> str:
-    """For those who write no such JSON: U+FFFD stands for what is not UTF-8."""
+    """For JSON from other writers: U+FFFD replaces bytes that are not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 

@@ -1,8 +1,8 @@
-"""The command line of `isthmus run`: parts with `:` between, as mpirun's.
+"""The command line of `isthmus run`: parts separated by `:`, as for mpirun.
 
 Each part is parsed like a command of its own; its options end at the first word that is not one.
-`-n`, `--on`, `-x`, `--wdir` and `--mpi` are of their part, all others of the run and belong in the
-first.
+`-n`, `--on`, `-x`, `--wdir` and `--mpi` belong to their part. All others belong to the run, and
+stand in the first part.
 """
 
 import os
@@ -97,7 +97,7 @@ _OF_THE_RUN = {
 }
 
 
-# Variables of Isthmus's own that all ranks must have alike, without -x.
+# Isthmus's own variables that all ranks need with the same value, without -x.
 _PASSED_ON = (
     "ISTHMUS_COLL",
     "ISTHMUS_LEG",
@@ -111,7 +111,7 @@ _PASSED_ON = (
 
 
 def split_parts(words: Sequence[str]) -> list[list[str]]:
-    """At each word that is `:`. There is at least one part; parts may be empty."""
+    """Splits at each word `:`. The result has at least one part; parts may be empty."""
     parts: list[list[str]] = [[]]
     for word in words:
         if word == ":":
@@ -134,7 +134,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
     trace = traced(first.trace, first.trace_size)
     if trace is not None and first.profile is not None and _same(trace.file, first.profile):
         raise UsageError(
-            f"--trace and --profile name one file, {first.profile}", "Give each its own."
+            f"--trace and --profile name the same file, {first.profile}", "Give each its own."
         )
     settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
     return RunOptions(
@@ -161,7 +161,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def seconds_of(option: str, text: str | None) -> float | None:
-    """Seconds of a time; a number alone is of seconds."""
+    """Seconds of a duration; a number without a unit counts seconds."""
     if text is None:
         return None
     try:
@@ -169,7 +169,9 @@ def seconds_of(option: str, text: str | None) -> float | None:
     except ValueError:
         seconds = 0.0
     if seconds <= 0:
-        raise UsageError(f"{option} {text}: '{text}' is no time", "Write it as 90, 20min or 2h.")
+        raise UsageError(
+            f"{option} {text}: '{text}' is not a duration", "Write it as 90, 20min or 2h."
+        )
     return seconds
 
 
@@ -180,9 +182,9 @@ def _metrics(text: str) -> tuple[str, int]:
         host, port = "", text
     if not port.isdecimal() or int(port) > 65535:
         raise UsageError(
-            f"--metrics {text}: '{port}' is no port",
-            "Give a number up to 65535, or ADDRESS:PORT to be reached from elsewhere. Brackets "
-            "stand around an IPv6 address.",
+            f"--metrics {text}: '{port}' is not a port",
+            "Give a number up to 65535, or ADDRESS:PORT to serve other hosts. Put an IPv6 address "
+            "into brackets.",
         )
     return host or "127.0.0.1", int(port)
 
@@ -204,8 +206,8 @@ def _file_pattern(option: str, pattern: str) -> str:
     letters = re.findall(r"%(.?)", pattern)
     if wrong := [letter for letter in letters if letter not in ("r", "h", "j", "%")]:
         raise UsageError(
-            f"{option} {pattern}: '%{wrong[0]}' stands for nothing",
-            "Known are %r (world rank), %h (host), %j (the run's name) and %%.",
+            f"{option} {pattern}: '%{wrong[0]}' has no meaning",
+            "Use %r (world rank), %h (host), %j (the run's name) or %%.",
         )
     if "r" not in letters:
         raise UsageError(
@@ -241,11 +243,11 @@ def _mpi(text: str | None) -> str | None:
 def _export(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise UsageError(f"-x {text}: '{name}' is no name of an environment variable")
+        raise UsageError(f"-x {text}: '{name}' is not a name for an environment variable")
     if not equals:
         if name not in environ:
             raise UsageError(
-                f"-x {name}: there is no such variable in the environment here",
+                f"-x {name}: the variable is not set here",
                 f"Set it, or give the value: -x {name}=VALUE",
             )
         value = environ[name]

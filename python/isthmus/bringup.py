@@ -17,7 +17,7 @@ from isthmus.units import version_line
 from isthmus.version import VERSION
 from isthmus.worlds import Worlds
 
-# Of an agent's `machine`: in what all clusters must agree, and its name.
+# Keys of an agent's `machine` in which all clusters must agree, and their names.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
 _BESIDE = 3.0
 
@@ -48,7 +48,7 @@ class BringUp:
     # -- hello -------------------------------------------------------------------------------
 
     async def greet(self) -> None:
-        """Waits for every agent's hello, and sees that all are of one version and one machine."""
+        """Waits for every agent's hello, and checks that all agree in version and machine."""
         hellos = await _all(self.hear(agent) for _, agent in self._agents)
         self._same_machine([h.get("machine") or {} for h in hellos])
         self._near.memory = {
@@ -58,7 +58,7 @@ class BringUp:
         }
 
     async def hear(self, agent: Agent) -> Message:
-        """Its hello, which must be of this version."""
+        """Waits for the agent's hello, which must have this version."""
         hello = await agent.hello(self._limits.start)
         agent.host = str(hello.get("host") or "")
         agent.memory = str(hello.get("memory") or "")
@@ -70,24 +70,25 @@ class BringUp:
             raise RunError(
                 f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
                 f"{VERSION}",
-                "Install the same version on both, or name another one by 'prefix' in the "
+                "Install the same version on both, or name another installation by 'prefix' in the "
                 "grid file.",
             )
         return hello
 
     def configuration(self, spec: AgentPlan) -> dict[str, object]:
-        """Of a further agent."""
+        """The configuration of an agent that is added later."""
         return self._configuring.of(spec)
 
     def world(self, spec: AgentPlan) -> Message:
         return self._worlds.world(spec)
 
     def machine(self, cluster: int) -> Message:
-        """What the agent of the cluster's ranks has said of its host."""
+        """The description that the agent of the cluster's ranks gave of its host."""
         return self._machines[cluster]
 
     def _same_machine(self, machines: Sequence[Message]) -> None:
-        """Where long double alone differs, the ranks refuse data that holds one."""
+        """RunError where clusters differ. If only long double differs, ranks refuse data with
+        it."""
         ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
         self._machines.update({self._agents[i][0].cluster: machines[i] for i in ranked})
         for key, what in MUST_AGREE.items():
@@ -98,7 +99,8 @@ class BringUp:
                     raise RunError(
                         f"the {what} is {first} in {self._agents[ranked[0]][1].label} and {other} "
                         f"in {self._agents[i][1].label}: their data cannot be exchanged",
-                        "A grid needs clusters of one byte order and one size of long.",
+                        "All clusters of a grid need the same byte order and the same size of "
+                        "long.",
                     )
 
     # -- configure and inspect ---------------------------------------------------------------
@@ -146,7 +148,7 @@ class BringUp:
             await _all(to(agent) for spec, agent in self._agents if spec.has_ranks)
 
     async def inspect(self) -> None:
-        """Every program of every cluster must be there and be of an MPI that we have."""
+        """Checks that every program exists in its cluster, with an MPI library that we support."""
 
         async def programs(spec: AgentPlan, agent: Agent) -> None:
             cluster = self._plan.clusters[spec.cluster]
@@ -174,7 +176,7 @@ class BringUp:
     # -- link and spawn ----------------------------------------------------------------------
 
     async def link(self) -> None:
-        """Joins the gateways. All agents at once: one listens while another connects."""
+        """Connects the gateways, on all agents at once: one listens while another connects."""
         for spec, agent in self._agents:
             if spec.door:
                 self._near.doors[spec.host] = await agent.forwarding.address(agent.label)
@@ -191,8 +193,8 @@ class BringUp:
         )
 
     async def again(self, spec: AgentPlan, agent: Agent) -> None:
-        """Brings up an agent that has been heard, in the place of one whose gateways served nobody:
-        its own listen where those did, and others connect to them."""
+        """Brings up an agent in the place of one whose gateways served no ranks. Its gateways
+        listen where the old ones did, and others connect to them."""
         configuration = self._configuring.of(spec)
         configuration["gateways"] = [
             {
@@ -207,7 +209,7 @@ class BringUp:
         self._agents[:] = [(s, agent if s is spec else a) for s, a in self._agents]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
-        """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""
+        """Starts the ranks. Standard input goes to the cluster of world rank 0, if anywhere."""
 
         def request(spec: AgentPlan, agent: Agent) -> Coroutine[Any, Any, Message]:
             cluster = self._plan.clusters[spec.cluster]
@@ -236,8 +238,8 @@ class BringUp:
         await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
 
     def _local_first(self, spec: AgentPlan, agent: Agent) -> int:
-        """How many ranks of clusters before this one share its host: where all ranks of both run
-        beside their agents."""
+        """How many ranks of earlier clusters share its host. Only clusters count whose ranks all
+        run beside their agents."""
         if spec.cluster not in self._near.here:
             return 0
         return sum(
@@ -251,8 +253,8 @@ class BringUp:
 
 
 async def _all(work: Any) -> list[Any]:
-    """All at once. When one fails, the others have `_BESIDE` seconds to end or fail as well; then
-    all errors are raised as one."""
+    """Awaits all at once. When one fails, the others have `_BESIDE` seconds to end or fail as well;
+    then all errors are raised as one."""
     tasks = [asyncio.ensure_future(item) for item in work]
     try:
         _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)

@@ -1,6 +1,6 @@
-"""What native launchers say of ranks that failed: long blocks with ranks of their own counting, and
-of innocent clusters too, where isthmus has a sentence. They are taken out of the ranks' output and
-kept, for runs that end before isthmus knows more."""
+"""Native launchers print long blocks about ranks that failed, in a numbering of their own, and
+about innocent clusters too. Isthmus says the same in one sentence. The blocks are taken out of the
+ranks' output, and kept for runs that end before Isthmus knows more."""
 
 import re
 from collections.abc import Iterator

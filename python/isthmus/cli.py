@@ -13,24 +13,13 @@ import typer
 
 from isthmus import about, habits, helptext, nested
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
-from isthmus.commandline import Application, Command
+from isthmus.commandline import Application
 from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
 from isthmus.later import COMMANDS, LaterGroup, fetch
 from isthmus.queues.options import SubmitOptions, of_queues
+from isthmus.runcommand import RunCommand, SubmitCommand, run
 
 app = Application(cls=LaterGroup, context_settings={"help_option_names": ["-h", "--help"]})
-
-
-class _Run(Command):
-    aliases = habits.ALIASES
-    advice = habits.ADVICE
-
-
-class _Submit(_Run):
-    advice = habits.ADVICE_OF_SUBMIT
-
-
-_THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
 
 
 def _show_version(wanted: bool) -> None:
@@ -55,295 +44,20 @@ def isthmus(
     pass
 
 
-@app.command(
-    cls=_Run,
+app.command(
+    "run",
+    cls=RunCommand,
     help=helptext.RUN,
     epilog=helptext.RUN_END,
     short_help="Run an MPI program as one world over the clusters of a grid.",
     options_metavar="[OPTION]...",
     context_settings={"allow_interspersed_args": False},
-)
-def run(
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROGRAM", help="What the ranks run, with its arguments.", show_default=False
-        ),
-    ],
-    n: Annotated[
-        int | None,
-        typer.Option(
-            "-n",
-            "-np",
-            min=1,
-            max=1 << 24,
-            metavar="N",
-            help="Ranks of this part. Without it: all slots of the grid, or one rank a cluster.",
-            rich_help_panel=_THIS_PART,
-        ),
-    ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLUSTER",
-            help="Place this part on one cluster of the grid.",
-            rich_help_panel=_THIS_PART,
-        ),
-    ] = None,
-    export: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-x",
-            metavar="NAME[=VALUE]",
-            help="Give the ranks an environment variable, with this value or the one it has "
-            "here. May be repeated.",
-            rich_help_panel=_THIS_PART,
-        ),
-    ] = None,
-    wdir: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Working directory of the ranks. Without it: this directory, and on hosts that "
-            "do not have it the home directory.",
-            rich_help_panel=_THIS_PART,
-        ),
-    ] = None,
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MPI",
-            help="The MPI of a program that does not say so itself, such as a script: 'openmpi', "
-            "'mpich', or the folder in which it is installed. In place of the cluster's 'mpi'.",
-            rich_help_panel=_THIS_PART,
-        ),
-    ] = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="The grid file (TOML). Without it: the one that ISTHMUS_GRID names, else the "
-            "groups of the heterogeneous Slurm job that this is in, else two clusters, 'east' and "
-            "'west', on this host.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    rank_map: Annotated[
-        Path | None,
-        typer.Option(
-            "--map",
-            metavar="FILE",
-            help="Place each world rank on the cluster that a rank map says, lines such as "
-            "'0-3,8 lyon' ([bold]isthmus map[/bold] writes one). Without it the ranks of a "
-            "cluster follow each other.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            metavar="SECONDS",
-            help="End the run after this number of seconds, with exit status 124.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    wait: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="End the run, with exit status 124, when not all ranks have called MPI_Init this "
-            "long after their start: '20min', '2h'; a number alone counts seconds. Without it "
-            "they wait for each other as long as it takes, or as a cluster's 'wait' in the grid "
-            "file says.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    tag_output: Annotated[
-        bool,
-        typer.Option(
-            "--tag-output",
-            help="Begin each line of output with the world rank, as '[3] '. Native launchers may "
-            "mix lines longer than 4 KB with others; --output keeps them whole.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE.%r",
-            help="Each rank writes its standard output, and without --error its standard error "
-            "too, to a file of its own, on its host: %r is the world rank, %h the host, %j the "
-            "run's name.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            "-e",
-            "--error",
-            metavar="FILE.%r",
-            help="The same for standard error alone.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    show_ranks: Annotated[
-        bool,
-        typer.Option(
-            "--show-ranks",
-            help="Tell host and process id of each rank as it starts, as a debugger needs them (on "
-            "standard error).",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Print what would be started where, and start nothing.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    stats: Annotated[
-        bool,
-        typer.Option(
-            "--stats",
-            help="At the end, show how much crossed each link, and what went without gateways, "
-            "what gateways took of their processors, and the algorithms of collectives that were "
-            "chosen (on standard error).",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    profile: Annotated[
-        Path | None,
-        typer.Option(
-            "--profile",
-            metavar="FILE",
-            help="Count who sends what to whom, inside clusters too, and where the time in MPI "
-            "goes, and write it to a file here, for 'isthmus profile show'.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    reorder: Annotated[
-        bool,
-        typer.Option(
-            "--reorder",
-            help="Let MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) give "
-            "processes new ranks where the program passes reorder = 1, so that fewer neighbours "
-            "are in different clusters. Without it ranks stay.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    guests: Annotated[
-        bool,
-        typer.Option(
-            "--guests",
-            help="Let MPI_Open_port and MPI_Comm_connect of a world of one cluster reach other "
-            "runs, as those of several clusters do. Without it one cluster is a native job.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-    guests_at: Annotated[
-        str | None,
-        typer.Option(
-            "--guests-at",
-            metavar="HOST[:PORT]",
-            help="Let runs of other hosts connect to ports of this one, too. HOST is how they "
-            "reach this host, or the host of a relay in the grid file.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--metrics",
-            metavar="[ADDRESS:]PORT",
-            help="While the program runs, serve metrics of its traffic to Prometheus, at "
-            "http://ADDRESS:PORT/metrics on the host of the first cluster's agent; each further "
-            "agent takes the next port. Without ADDRESS: 127.0.0.1. Port 0: any (-v tells which).",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    trace: Annotated[
-        str | None,
-        typer.Option(
-            "--trace",
-            metavar="FILE",
-            help="Write a timeline of the run, which Perfetto (ui.perfetto.dev) opens: MPI calls "
-            "that reach other clusters, phases of collectives, messages and links, of all clusters "
-            "on one clock. Packed where FILE ends in .gz.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    trace_size: Annotated[
-        str | None,
-        typer.Option(
-            "--trace-size",
-            metavar="SIZE",
-            help="What --trace may take of the memory of each rank, whose last events it has: from "
-            "4KiB to 256MiB; 4MiB, which is 65536 events.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    stage: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--stage",
-            metavar="FILE",
-            help="Copy a file, such as the program, to clusters that do not have the same: to its "
-            "place below the ranks' working directory, or its absolute path. May be repeated.",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = None,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "-v",
-            "--verbose",
-            help="Tell each step (on standard error).",
-            rich_help_panel=_WHOLE_RUN,
-        ),
-    ] = False,
-) -> Any:
-    return PartOptions(
-        argv=command,
-        n=n,
-        on=on,
-        exports=export or [],
-        wdir=wdir,
-        mpi=mpi,
-        grid=grid,
-        map=rank_map,
-        timeout=timeout,
-        wait=wait,
-        tag_output=tag_output,
-        output=output,
-        error=error,
-        show_ranks=show_ranks,
-        dry_run=dry_run,
-        stats=stats,
-        profile=profile,
-        reorder=reorder,
-        guests=guests,
-        guests_at=guests_at,
-        metrics=metrics,
-        trace=trace,
-        trace_size=trace_size,
-        stage=stage or [],
-        verbose=verbose,
-    )
-
-
+)(run)
 app.command(
     "submit",
-    cls=_Submit,
+    cls=SubmitCommand,
     help=helptext.SUBMIT,
-    short_help="Put a job into the queues of its clusters; it runs when all are there.",
+    short_help="Submit a job to the queues of its clusters; it runs once all have started.",
     options_metavar="[OPTION]...",
     context_settings={"allow_interspersed_args": False},
 )(of_queues(run))
@@ -356,7 +70,7 @@ app.command(
     options_metavar="--key FILE --to HOST:PORT --cluster NAME [OPTION]...",
 )
 def _join(context: typer.Context) -> int:
-    """Start this cluster's agent and bring it to a job that waits for it (`isthmus join -h`)."""
+    """Start this cluster's agent and connect it to a waiting job (`isthmus join -h`)."""
     return int(fetch("isthmus.queues.commands:join")(context.args))
 
 
@@ -370,7 +84,7 @@ _NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
 
 
 def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
-    """What the command's words say. Raises what typer raises; Exit where --help was shown."""
+    """Parses a command's words. Raises typer's errors, and Exit after --help."""
     parsed = app([command, *words], standalone_mode=False, prog_name="isthmus")
     if not isinstance(parsed, kind):
         raise typer.Exit
@@ -378,19 +92,19 @@ def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
-    """The words after `isthmus run`. Raises what typer raises, and UsageError."""
+    """Parses the words after `isthmus run`. Raises typer's errors, and UsageError."""
     return combine([_parsed("run", part, PartOptions) for part in split_parts(words)])
 
 
 def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
-    """The words after `isthmus submit`; the first part has the options of the queues."""
+    """Parses the words after `isthmus submit`; the first part has the options for the queues."""
     first, *others = split_parts(words)
     options, part = _parsed("submit", first, tuple)
     return combine([part, *(_parsed("run", more, PartOptions) for more in others)]), options
 
 
 def _no_working_directory() -> str:
-    """Why there is none, else empty: what removed it gives errors without a name of a file."""
+    """Why the working directory cannot be used, else empty. Errors about it name no file."""
     try:
         Path.cwd()
     except OSError as error:
@@ -402,7 +116,7 @@ def _no_working_directory() -> str:
 
 
 def _check_command(words: Sequence[str]) -> None:
-    """UsageError where the words would make a command line of `isthmus run`, which is not named."""
+    """UsageError if the words look like a command line of `isthmus run` without its name."""
     first = words[0]
     if first in _NAMES or first in ("-h", "--help", "-V", "--version"):
         return
@@ -426,7 +140,7 @@ def _options_of_run() -> set[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
+    """Returns the exit status. A mistake of the user ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
     if about.COMPLETE in os.environ:
         about.know_shells()

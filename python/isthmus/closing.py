@@ -1,4 +1,4 @@
-"""Ends what is left of a run, each cluster when its time has come (grace.py)."""
+"""Ends what is left of a run, each cluster after its own grace (grace.py)."""
 
 import asyncio
 import contextlib
@@ -9,10 +9,10 @@ from isthmus.outcome import Ending
 
 
 class Closing:
-    """Of one run. In a running loop."""
+    """For one run. Needs a running loop."""
 
     def __init__(self, members: Members, ending: Ending, grace: Grace, kill: float) -> None:
-        """`kill`: seconds that agents have to end ranks that they were told to."""
+        """`kill`: seconds that agents have to end their ranks once told."""
         self._members = members
         self._ending = ending
         self._grace = grace
@@ -20,13 +20,13 @@ class Closing:
         self._heard: float | None = None  # when ranks were told that the run is broken
 
     def heard(self) -> None:
-        """An agent's gateways have told ranks of a fault, or MPI_Abort."""
+        """Call this when gateways have told ranks of a fault or an MPI_Abort."""
         if self._heard is None:
             self._heard = asyncio.get_running_loop().time()
         self._members.changed()
 
     async def end_ranks(self) -> None:
-        """Ends all ranks and waits, within bounds, for what is still to be heard of them."""
+        """Ends all ranks and waits, within bounds, for the last news of them."""
         clock = asyncio.get_running_loop().time
         began = clock()
         while waiting := [member for member in self._members.running if not member.killing]:

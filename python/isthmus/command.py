@@ -14,12 +14,14 @@ from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 
 SETUP_ENDED = "isthmus: setup ended with status"  # then the status, and mostly the command
-SETUP_REMEDY = "Try the lines of its 'setup' in the grid file there, in a login shell (bash -l)."
+SETUP_REMEDY = (
+    "Run the lines of 'setup' in the grid file there by hand, in a login shell (bash -l)."
+)
 
 
 def isthmusd_of(prefix: str | None, local: bool) -> str:
-    """The command that starts isthmusd: below `prefix` if one is given. Else it is this
-    installation's on this host and in a lab, whose nodes are this host. Other hosts have a PATH."""
+    """The command that starts isthmusd, below `prefix` if that is given. Otherwise this host, and
+    nodes of a lab, which are this host, use this installation. Other hosts use their PATH."""
     if prefix is not None:
         path = f"{prefix.rstrip('/')}/bin/isthmusd"
         return str(Path(path).expanduser()) if local else path
@@ -34,16 +36,16 @@ def agent_command(
     setup: Sequence[str] = (),
     door: str | None = None,
 ) -> list[str]:
-    """`role` is "agent" or "gateway"; `setup` are lines of a login shell, run before it. `door` is
-    a unix socket of this host to which ssh brings connections from the other.
+    """`role` is "agent" or "gateway"; `setup` has lines that a login shell runs first. `door` is a
+    unix socket on this host, to which ssh forwards connections from the other host.
 
-    Local ones inherit the working directory. Remote ones enter the same one where it exists,
-    else stay in the home directory, as ranks do under mpirun."""
+    Local agents inherit the working directory. Remote ones enter the same directory if it exists,
+    else they stay in the home directory, as ranks do under mpirun."""
     isthmusd = isthmusd_of(prefix, host is None)
     if setup:
         lines = [*_setting_up(setup), f"cd {shlex.quote(cwd)} 2>/dev/null || :"]
         lines += ['set -- "${isthmusd:-isthmusd}"', "unset isthmusd", f'exec "$1" {role}']
-        # A login shell may set another PATH, and a setup too; the one that ssh finds goes first.
+        # A login shell or a setup may set another PATH; the isthmusd that ssh finds goes first.
         found = f"isthmusd=$(command -v {remote_path(isthmusd)})"
         text = f"{found} exec bash -lc {shlex.quote(chr(10).join(lines))}"
         if host is None:
@@ -56,17 +58,16 @@ def agent_command(
 
 
 def _setting_up(setup: Sequence[str]) -> list[str]:
-    """What they print, and read, is nothing of the agent's; a setup that fails ends the shell.
-
-    Nothing is sent to an agent that has not said hello, so what can be read before is the end: the
-    launcher, or ssh, is gone, and a setup that hangs ends with all that it has started."""
+    """A setup neither reads the agent's input nor writes its output. One that fails ends the shell.
+    An agent gets no input before its hello. Input that ends earlier means that the launcher or
+    ssh is gone: then a setup that hangs ends, with everything it has started."""
     stop = "kill $isthmus_watch 2>/dev/null"
     at_the_end = "while ! read -r -t 0 -u 4; do sleep 1 4<&-; done; kill -HUP -- -$$"
     return [
         "set -e",
         "exec 3>&1 4<&0 1>&2 </dev/null",
         f"( {at_the_end} ) 3>&- & isthmus_watch=$!",
-        "disown",  # for a setup that waits
+        "disown",  # for a setup that calls `wait`
         "trap 'isthmus_at=\": $BASH_COMMAND\"' ERR",
         f"trap 'echo \"{SETUP_ENDED} $?$isthmus_at\" >&2; {stop} || :' EXIT",
         *setup,
@@ -78,15 +79,16 @@ def _setting_up(setup: Sequence[str]) -> list[str]:
 
 
 def remote_path(path: str) -> str:
-    """As a word of a remote shell's command."""
+    """Quotes a path as a word of a remote shell's command."""
     if path.startswith("~/"):
         return f'"$HOME"/{shlex.quote(path[2:])}'
     return shlex.quote(path)
 
 
 def ssh_command(door: str | None = None) -> list[str]:
-    """The user's ssh with what a silent, lasting pipe needs; with `door`, a port there that leads
-    to it. Without a terminal nobody can answer a prompt, so ssh is told not to ask."""
+    """The user's ssh, with options for a silent, lasting pipe. ssh also forwards a
+    port there to that socket. Without a terminal nobody can answer a prompt, so ssh must not
+    ask."""
     options = ["-T", "-x"]
     options += sshlinks.options(door) if door else ["-o", "ClearAllForwardings=yes"]
     options += ["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10"]
@@ -96,21 +98,20 @@ def ssh_command(door: str | None = None) -> list[str]:
 
 
 def users_ssh() -> list[str]:
-    """What the user calls ssh by."""
+    """The words of the user's ssh command."""
     named = os.environ.get("ISTHMUS_SSH", "").strip() or "ssh"
     try:
         return shlex.split(named)
     except ValueError as error:
         raise UsageError(
-            f"ISTHMUS_SSH is no command line: {str(error).lower()}; it is '{named}'",
+            f"ISTHMUS_SSH is not a valid command line: {str(error).lower()}; it is '{named}'",
             "Write it as in a shell, such as ISTHMUS_SSH='ssh -F my.config'.",
         ) from None
 
 
 @cache
 def host_behind(target: str) -> str:
-    """The name of an ssh target in the network, where the user's ssh configuration may call it by
-    an alias."""
+    """The network name of an ssh target, which may be an alias in the user's ssh configuration."""
     name = target.rpartition("@")[2]
     ssh = shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh")
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -126,15 +127,15 @@ def host_behind(target: str) -> str:
 
 
 def try_ssh(host: str) -> str:
-    """What to do about a host that ssh does not reach."""
+    """The remedy for a host that ssh does not reach."""
     ssh = os.environ.get("ISTHMUS_SSH") or "ssh"
     return (
-        f"Try: {ssh} {host} true. If it asks for a password or a code, first open a connection "
-        "that others share (ControlMaster; docs/grid.md): without a terminal ssh cannot ask."
+        f"Try: {ssh} {host} true. If that asks for a password or a code, first open a shared "
+        "connection (ControlMaster; docs/grid.md): without a terminal, ssh cannot ask."
     )
 
 
 def shielded(command: list[str]) -> list[str]:
-    """The same command deaf to Ctrl-C and Ctrl-Z. It stays in the terminal's foreground, where ssh
-    can ask for a password, but the launcher decides how the run ends, and stops its ranks."""
+    """The same command, made to ignore Ctrl-C and Ctrl-Z. It stays in the terminal's foreground,
+    where ssh can ask for a password. The launcher decides how the run ends, and stops its ranks."""
     return ["/bin/sh", "-c", "trap '' INT QUIT TSTP; exec \"$@\"", "sh", *command]

@@ -1,4 +1,4 @@
-"""The parts that all commands of `isthmus` share, whichever module they stand in."""
+"""The base classes of all commands of `isthmus`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,8 +10,16 @@ from typer.core import TyperCommand, TyperGroup
 from isthmus.errors import UsageError, did_you_mean
 
 
-class _PlainFlags:
-    """The help has no type behind options that take no value."""
+def _flowing(text: str | None) -> str | None:
+    """Joins the lines of paragraphs; indented lines, and lines that begin in bold, stay."""
+    return text and re.sub(r"(?<=\S)\n(?![\n ]|\[bold\])", " ", text)
+
+
+class _PlainHelp:
+    """The help shows no type behind options that take no value, and breaks no line by itself."""
+
+    def __init__(self, *args: Any, help: str | None = None, **settings: Any) -> None:
+        super().__init__(*args, help=_flowing(help), **settings)  # type: ignore[call-arg]
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -21,13 +29,13 @@ class _PlainFlags:
         return params
 
 
-class Group(_PlainFlags, TyperGroup):
-    """Of commands."""
+class Group(_PlainHelp, TyperGroup):
+    """A group of commands."""
 
 
-class Command(_PlainFlags, TyperCommand):
-    """Its short options are written one by one: in `-host` click would find `-h`, and show the
-    help. `-n4` is allowed, as the native launchers allow it."""
+class Command(_PlainHelp, TyperCommand):
+    """Short options stand one by one: in `-host` click would find `-h`, and show the help. `-n4` is
+    allowed, as with the native launchers."""
 
     aliases: Mapping[str, str] = {}  # other names of its options
     advice: Mapping[str, str] = {}  # for options that it does not have
@@ -39,7 +47,7 @@ class Command(_PlainFlags, TyperCommand):
         return parsed
 
     def _checked(self, ctx: Any, args: list[str]) -> list[str]:
-        """The same words, with options by their own names. UsageError names an option that the
+        """The same words, with options by their main names. UsageError names an option that the
         command does not have."""
         options = {name: param for param in self.get_params(ctx) for name in _names(param)}
         words: list[str] = []
@@ -90,8 +98,8 @@ def _is_option(word: str) -> bool:
 
 
 class Application(typer.Typer):
-    """Of commands as above. `isthmus completion` serves shells; typer's own options for that would
-    write into the user's files."""
+    """An application with these commands. `isthmus completion` serves shells; typer's own options
+    for that would write into the user's files."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(

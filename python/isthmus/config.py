@@ -1,4 +1,4 @@
-"""What programs and their builds ask of this installation."""
+"""The command `isthmus config`."""
 
 from typing import Annotated
 
@@ -9,16 +9,17 @@ from isthmus.install import includedir
 
 def config(
     cflags: Annotated[
-        bool, typer.Option("--cflags", help="What compilers need to find isthmus.h.")
+        bool, typer.Option("--cflags", help="Print the compiler flags for isthmus.h.")
     ] = False,
     includedir_: Annotated[
         bool,
         typer.Option(
-            "--includedir", help="The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."
+            "--includedir",
+            help="Print the folder of isthmus.h, isthmus.f90 and isthmus_topology.py.",
         ),
     ] = False,
 ) -> None:
-    """Tell what programs need that ask for the topology of the grid.
+    """Print compiler flags and folders for programs that ask for the topology of the grid.
 
     [bold]mpicc $(isthmus config --cflags) app.c[/bold]
     [bold]mpif90 -c $(isthmus config --includedir)/isthmus.f90[/bold]

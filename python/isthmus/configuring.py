@@ -1,5 +1,5 @@
-"""What each agent is told first: its secret, its gateways, how ranks are started and with what
-settings (docs/control.md, `configure`)."""
+"""The first message to each agent: its secret, its gateways, how to start ranks, and settings
+(docs/control.md, `configure`)."""
 
 import os
 
@@ -10,18 +10,18 @@ from isthmus.plan import AgentPlan, Plan
 from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.version import VERSION
 
-# Variables that agents are told of, and as which setting.
+# Variables that agents get as settings, with the names of these settings.
 OF_AGENTS = {
     "ISTHMUS_LOG": "log",
     "ISTHMUS_TRACE": "trace",
     "ISTHMUS_TRACE_DIR": "trace_dir",
     "ISTHMUS_TRACE_RECORDS": "trace_records",
 }
-OF_AGENTS_TRACED = "link"  # what they note for --trace
+OF_AGENTS_TRACED = "link"  # the subsystem that they trace for --trace
 
 
 class Configuring:
-    """Of one run."""
+    """For one run."""
 
     def __init__(
         self,
@@ -30,7 +30,8 @@ class Configuring:
         metrics: tuple[str, int] | None,
         traced: TraceOptions | None,
     ) -> None:
-        """At `metrics` agents serve theirs, each at the next port, or all at any where it is 0."""
+        """Agents serve metrics at `metrics`, each at the next port; if the port is 0, each at
+        any."""
         self._plan = plan
         self._secret = secret
         self._metrics = metrics
@@ -57,7 +58,7 @@ class Configuring:
         }
 
     def _grids(self) -> dict[str, str]:
-        """Which clusters with ranks are in which inner grid, where there are such grids."""
+        """The clusters with ranks in each inner grid, if there are inner grids."""
         members: dict[str, list[str]] = {}
         for cluster in self._plan.clusters:
             for grid in cluster.spec.grids:
@@ -66,20 +67,20 @@ class Configuring:
         return {"ISTHMUS_GRIDS": ";".join(entries)} if members else {}
 
     def _awaits(self, node: int) -> dict[str, list[str]]:
-        """The services at which a gateway is called, where there are any."""
+        """The services at which others call a gateway, if any."""
         at = [
             of for link in self._plan.links if link.target == node for of in services.of_link(link)
         ]
         return {"awaits": list(dict.fromkeys(at))} if at else {}
 
     def _services(self, spec: AgentPlan) -> list[str]:
-        """Those of the links of an agent's gateways."""
+        """The services that the links of an agent's gateways use."""
         own = {gateway.node for gateway in spec.gateways}
         links = [link for link in self._plan.links if own & {link.source, link.target}]
         return [at for link in links for at in services.of_link(link)]
 
     def settings(self, spec: AgentPlan) -> dict[str, object]:
-        """What an agent cannot see by itself."""
+        """Settings that an agent cannot find out by itself."""
         settings: dict[str, object] = {}
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
@@ -97,7 +98,7 @@ class Configuring:
             settings["trace"] = f"{also},{OF_AGENTS_TRACED}" if also else OF_AGENTS_TRACED
             settings["trace_records"] = str(self._traced.records)
             settings["gather_traces"] = True
-        if self._metrics and spec in self._plan.agents:  # not of processes that were spawned
+        if self._metrics and spec in self._plan.agents:  # not for spawned processes
             host, port = self._metrics
             number = self._plan.agents.index(spec)
             at = hostport.join(host, port + number if port else 0)
@@ -106,5 +107,5 @@ class Configuring:
 
 
 def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
-    """Where its ranks may listen for others."""
+    """The ports at which its ranks may listen."""
     return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}

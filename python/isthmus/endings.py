@@ -1,4 +1,4 @@
-"""How programs end, in words."""
+"""Ends of programs, in words."""
 
 import re
 import signal
@@ -9,7 +9,7 @@ _OR_OWN = ", or ended without MPI_Finalize, with status"
 
 
 def surely_killed(sentence: str) -> str:
-    """The sentence, where it is known that the status was a signal's."""
+    """The sentence for a status that is known to come from a signal."""
     return re.sub(rf"{_OR_OWN} \d+", "", sentence)
 
 
@@ -27,21 +27,23 @@ def _killed(number: int, host: str = "") -> str:
 
 
 def how_ended(status: int, number: int | None, host: str = "") -> str:
-    """Words for an exit status as a shell has it, and for the signal and the host if both or either
-    are known."""
+    """Words for an exit status as a shell has it. The signal and the host are added if known."""
     if number is not None:
         return _killed(number, host)
     if status - 128 in {int(known) for known in signal.Signals}:
         known = status - 128
-        # It may be the program's own: MPICH aborts in MPI_Init with one whose last byte is 143.
-        return f"ended with status {status}, its own or of signal {known} ({signal_name(known)})"
+        # It may be the program's own: MPICH aborts in MPI_Init with a status whose last byte is
+        # 143.
+        return (
+            f"ended with status {status}, its own or that of signal {known} ({signal_name(known)})"
+        )
     return f"ended with status {status}"
 
 
 def of_the_rank(
     sentence: str, cluster: str, status: int, number: int | None, host: str = ""
 ) -> str:
-    """A gateway's sentence about a rank of this cluster that is gone, with how it went."""
+    """A gateway's sentence about a lost rank of this cluster, completed with how the rank ended."""
     if f'(cluster "{cluster}") {_WITHOUT}' not in sentence:
         return sentence
     if number is not None:
@@ -52,11 +54,11 @@ def of_the_rank(
 
 
 def cluster_named(sentence: str) -> str:
-    """That of the rank with which the sentence begins, or nothing."""
+    """The cluster of the rank with which the sentence begins, or an empty string."""
     found = _OF_A_RANK.match(sentence)
     return found[1] if found else ""
 
 
 def cluster_of_the_rank(sentence: str) -> str:
-    """Where somebody may yet say how the rank went with which the sentence begins; else nothing."""
+    """The same, if somebody may still say how that rank ended; else an empty string."""
     return cluster_named(sentence) if _WITHOUT in sentence else ""

@@ -1,10 +1,11 @@
-"""What ends a command early. Each carries a sentence for the user; none shows a traceback."""
+"""Errors that end a command early. Each has a sentence for the user; none shows a traceback."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 EXIT_USAGE = 2
 EXIT_TIMEOUT = 124
+_PLACES = 3  # in a sentence about an error at several places
 
 
 class IsthmusError(Exception):
@@ -31,13 +32,34 @@ class RunError(IsthmusError):
     """The run cannot start or go on."""
 
 
+class PlacedError(RunError):
+    """An error at a place, such as "cluster east". The sentence begins with the place."""
+
+    def __init__(self, place: str, what: str, remedy: str = "") -> None:
+        super().__init__(f"{place}: {what}", remedy)
+        self.place, self.what = place, what
+
+
 class JointError(RunError):
-    """Errors of one kind at several places, each with its own sentence and remedy, and behind the
-    first with the name before it that whoever prints it puts before that."""
+    """Errors of one kind at several places, each with its own sentence and remedy. An error that
+    several places share is told once. All but the first follow a "isthmus: " of their own; whoever
+    prints them adds the first one."""
 
     def __init__(self, errors: Sequence[IsthmusError]) -> None:
-        super().__init__("\nisthmus: ".join(str(error) for error in errors))
+        super().__init__("\nisthmus: ".join(str(error) for error in _once(errors)))
         self.status = max(error.status for error in errors)
+
+
+def _once(errors: Sequence[IsthmusError]) -> Iterator[IsthmusError]:
+    places: dict[tuple[str, str], list[str]] = {}
+    for error in errors:
+        if isinstance(error, PlacedError):
+            places.setdefault((error.what, error.remedy), []).append(error.place)
+        else:
+            yield error
+    for (what, remedy), at in places.items():
+        more = [f"{len(at) - _PLACES} more"] if len(at) > _PLACES else []
+        yield PlacedError(" and ".join([*at[:_PLACES], *more]), what, remedy)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What `isthmus run` does with its options."""
+"""The function behind `isthmus run`."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from isthmus.tune import store
 
 
 def run(options: RunOptions) -> int:
-    """Runs, or says what would be run. The exit status."""
+    """Runs the program, or prints the plan. Returns the exit status."""
     file = options.grid or os.environ.get("ISTHMUS_GRID")
     grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
     voice = Voice(options.verbose)
@@ -76,8 +76,8 @@ def run(options: RunOptions) -> int:
 
 
 def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:
-    """Completes ISTHMUS_NETWORK of all ranks: what the grid file says of its links, then what
-    `isthmus tune` has measured or the user says instead. Later entries count."""
+    """Completes ISTHMUS_NETWORK for all ranks: what the grid file says about its links, then the
+    measurements of `isthmus tune` or, in their place, the user's figures. Later entries win."""
     stored = store.read(file)
     if stored.trouble:
         voice.warn(stored.trouble)
@@ -90,7 +90,7 @@ def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voic
 
 
 def tell_files(grid: grids.Grid, options: RunOptions) -> None:
-    """All ranks: the cluster that has the files of processes of several."""
+    """Tells all ranks which cluster has the files of processes of several clusters."""
     for part in options.parts:
         if grid.files:
             part.env.setdefault("ISTHMUS_FILES", grid.files)

@@ -1,5 +1,5 @@
-"""What one process writes down for other terminals: files of facts, and a lock for as long as it
-lives."""
+"""Files of facts that a process writes for other terminals, and a lock that lasts as long as the
+process."""
 
 import fcntl
 import json
@@ -10,14 +10,14 @@ from typing import Any
 
 
 def write(file: Path, facts: Mapping[str, Any]) -> None:
-    """Replaces the file as a whole, so that nobody reads a part."""
+    """Replaces the whole file at once, so that nobody reads a part of it."""
     temporary = file.with_name(f"{file.name}.new")
     temporary.write_text(json.dumps(facts))
     temporary.replace(file)
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Empty where there are none."""
+    """Returns an empty dictionary if the file does not exist."""
     try:
         found = json.loads(file.read_text())
     except (OSError, ValueError):
@@ -26,15 +26,15 @@ def read(file: Path) -> dict[str, Any]:
 
 
 def lock(file: Path) -> int:
-    """A descriptor that keeps it locked, however its process ends."""
+    """Returns a descriptor that keeps the file locked, however its process ends."""
     fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX)
     return fd
 
 
 def locked(file: Path) -> bool:
-    """Who locked it lives. FileNotFoundError where it was never made; what may not be looked at is
-    taken for locked."""
+    """Whether the process that locked it lives. FileNotFoundError if the file was never made. A
+    file that may not be read counts as locked."""
     try:
         fd = os.open(file, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""How long ranks have to end by themselves once a run has to end.
+"""The time that ranks have to end by themselves once a run must end.
 
-What ends one cluster mostly ends the others as well: ranks that hear of it end within a second, and
-a launcher that is killed in the middle of that stumbles, and hides the reason. Those who hear of
-nothing, as when a scheduler has cancelled another cluster's part, would stay for ever.
+The end of one cluster mostly ends the others as well. Ranks that hear of it end within a second.
+A launcher that is killed in the middle of that stumbles, and hides the reason. Ranks that hear
+nothing would stay for ever, as when a scheduler has cancelled another cluster's part.
 """
 
 from dataclasses import dataclass
@@ -10,31 +10,31 @@ from dataclasses import dataclass
 from isthmus.endings import cluster_named, cluster_of_the_rank
 from isthmus.outcome import Outcome, Weight
 
-_UNJOINED = 1.0  # seconds, where hardly a rank has heard of it
-# A reason that outweighs the first may still come. Within the second for which ranks wait, so that
-# their launcher can be told to end them before it stumbles over their end (2026-11: mpirun 4.1
-# takes 2.0 s for either, prterun 0.5 s, mpiexec of MPICH and srun less than 0.1 s).
+_UNJOINED = 1.0  # seconds, if hardly any rank has heard of it
+# A reason that outweighs the first may still come. Ranks wait for a second; within that their
+# launcher can be told to end them, before it stumbles over their end (2026-11: mpirun 4.1 takes
+# 2.0 s for either, prterun 0.5 s, mpiexec of MPICH and srun less than 0.1 s).
 _SETTLING = 0.5
 _HEEDED = 0.7
 # Ranks wait for a second, and mpirun 4.1 takes two more.
 _BY_ITSELF = 3.0
-# Of a launcher whose rank has died, which it has yet to say: on a loaded host it is slow (2026-11).
+# For a launcher that has yet to report a dead rank: on a loaded host it is slow (2026-11).
 _TELLING = 10.0
 _ABORTING = 2.0
 
 
 @dataclass(frozen=True)
 class Grace:
-    """`fixed` is what the user says, for all that is not asked for by the user."""
+    """`fixed` is the user's value, for each ending that the user did not ask for."""
 
     fixed: float | None = None
 
     def of(
         self, outcome: Outcome, cluster: str, *, joined: bool, orderly: bool, aborting: bool
     ) -> float:
-        """Seconds from the first outcome to the moment in which the cluster's ranks are ended.
-        `joined`: some cluster has. `orderly`: the ranks whose end it is had called MPI_Finalize.
-        `aborting`: a rank of this cluster has called MPI_Abort."""
+        """Seconds from the first outcome until the cluster's ranks are ended. `joined`: some
+        cluster has joined. `orderly`: the ranks that ended had called MPI_Finalize. `aborting`: a
+        rank of this cluster has called MPI_Abort."""
         if outcome.weight == Weight.USER:
             return 0
         if self.fixed is not None:
@@ -50,8 +50,8 @@ class Grace:
     def of_launcher(
         self, outcome: Outcome, cluster: str, heard: float | None, *, aborting: bool
     ) -> float | None:
-        """Seconds that the native launcher then has before SIGTERM. `heard`: so long ago ranks were
-        told, if it is known; None: the cluster's agent knows best. `aborting`: as above."""
+        """Seconds that the native launcher then has before SIGTERM. `heard`: how long ago ranks
+        were told, if known. None: the cluster's agent knows best. `aborting`: as above."""
         if heard is None or outcome.weight == Weight.USER:
             return None
         own = aborting or _is_of(outcome, cluster)
@@ -59,5 +59,5 @@ class Grace:
 
 
 def _is_of(outcome: Outcome, cluster: str) -> bool:
-    """A rank of the cluster has failed, so that its launcher is ending the others by itself."""
+    """Whether a rank of the cluster has failed, so that its launcher ends the others by itself."""
     return cluster_named(outcome.sentence) == cluster

@@ -1,4 +1,4 @@
-"""The grid file: which clusters there are and how they are joined."""
+"""The grid file: its clusters, and how they are joined."""
 
 import codecs
 import re
@@ -56,25 +56,25 @@ _TABLES: dict[str, type[Table]] = {
 
 def two_halves() -> Grid:
     """The grid of `isthmus run` without -g: two clusters on this host."""
-    # Nothing is there to be checked: to make the rules for that takes 7 ms (2026-11).
+    # No checks are needed: making their rules takes 7 ms (2026-11).
     halves = {name: ClusterSpec.model_construct() for name in ("east", "west")}
     return Grid.model_construct(cluster=halves)
 
 
 def load(path: Path) -> Grid:
-    """Reads and checks a grid file, with those that it takes in. UsageError names the file, the
+    """Reads and checks a grid file, with the files that it includes. UsageError names the file, the
     line and the key."""
     return _load(path, ())
 
 
 def parse(text: str, name: str) -> Grid:
-    """As `load`, of text; `name` stands for the file in messages, and its folder is where the files
-    of inner grids are sought."""
+    """As `load`, for text. `name` stands for the file in messages; files of inner grids are sought
+    in its folder."""
     return _parse(text, name, (Path(name),))
 
 
 def texts(path: Path) -> Iterator[str]:
-    """Of a grid file that can be read: its own, and those of the files that it takes in."""
+    """The texts of a readable grid file: its own, and those of the files that it includes."""
     text = path.read_text(encoding="utf-8-sig")
     yield text
     for spec in tomllib.loads(text).get("grid", {}).values():
@@ -82,9 +82,9 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def _load(path: Path, above: tuple[Path, ...]) -> Grid:
-    """`above` are the files that take this one in, the outermost first."""
+    """`above` are the files that include this one, the outermost first."""
     try:
-        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin it with a mark
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark first
     except OSError as error:
         raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -95,7 +95,7 @@ def _load(path: Path, above: tuple[Path, ...]) -> Grid:
 
 
 def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
-    """`files` are those that are being read, this one the last."""
+    """`files` are the files that are being read, this one last."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -103,7 +103,7 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     try:
         own = Grid.model_validate(data)
     except ValidationError as error:
-        # The first of the file; but a misspelt key tells more than that the right one is missing.
+        # The first one in the file; but a misspelt key tells more than a missing one.
         first = min(
             error.errors(),
             key=lambda e: (e["type"] == "missing", gridtext.line_of(text, e["loc"]) or 0),
@@ -125,30 +125,30 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
 
 
 def _inner(own: Grid, text: str, name: str, files: tuple[Path, ...]) -> dict[str, Grid]:
-    """The grids that the file takes in, their clusters called as here."""
+    """The grids that the file includes, with their clusters named as here."""
     found = {}
     for inner, spec in own.grid.items():
         key = ("grid", inner)
         _check_name(inner, key, text, name)
         if inner in own.cluster:
-            raise _complaint(text, name, key, "is how a cluster is called, too")
+            raise _complaint(text, name, key, "is also the name of a cluster")
         path = innergrids.path_of(files[-1], spec.file)
         ring = [file for file in files if file.resolve() == path.resolve()]
         if ring:
             way = " -> ".join(map(str, [*files[files.index(ring[0]) :], path]))
-            what = f"is a file that takes in this one: {way}; a grid cannot hold itself"
+            what = f"is a file that includes this one: {way}; a grid cannot contain itself"
             raise _complaint(text, name, (*key, "file"), what)
         if not path.is_file():
-            what = f"is '{spec.file}', and there is no file {path}; it is sought from this file's "
+            what = f"is '{spec.file}', but {path} does not exist; paths start at this file's "
             raise _complaint(text, name, (*key, "file"), f"{what}folder")
         found[inner] = innergrids.prefixed(inner, _load(path, files))
     return found
 
 
 def _check_inner(own: Grid, inner: Mapping[str, Grid], text: str, name: str) -> None:
-    """Where names of several files meet."""
+    """Checks names that meet from several files."""
     for table, one, source in innergrids.twice(own, inner):
-        what = f"brings a {table} '{one}', and there is another one; rename one of them"
+        what = f"includes a {table} '{one}', but another has that name; rename one of them"
         raise _complaint(text, name, ("grid", source), what)
     for source, part in inner.items():
         for cluster in part.cluster:
@@ -160,22 +160,22 @@ def _check_inner(own: Grid, inner: Mapping[str, Grid], text: str, name: str) -> 
     taken += ["launcher"] if any(link.reach == "ssh" for link in links) else []
     for cluster in own.cluster:
         if any(re.fullmatch(pattern, cluster) for pattern in taken):
-            what = "is how a relay of an inner grid is called: call the cluster otherwise"
+            what = "is also the name of a relay of an inner grid; rename the cluster"
             raise _complaint(text, name, ("cluster", cluster), what)
 
 
 def _check_name(one: str, key: gridtext.Path, text: str, name: str) -> None:
-    """Of a cluster or an inner grid."""
+    """Checks the name of a cluster or an inner grid."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", one):
         made = "" if one == key[-1] else f"makes '{one}', which "
-        what = f"{made}is no name: a cluster's"
-        allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
-        more = ", and has at most 64 characters" if len(one) > 64 else ""
+        what = f"{made}is not a valid name: use"
+        allowed = "letters, digits, '_', '.' and '-', beginning with a letter or a digit"
+        more = ", and at most 64 characters" if len(one) > 64 else ""
         raise _complaint(text, name, key, f"{what} {allowed}{more}")
 
 
 def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Without what pydantic adds for unions and keys of mappings."""
+    """The path without the steps that pydantic adds for unions and keys of mappings."""
     path: list[int | str] = []
     for step in loc:
         if isinstance(data, (dict, list)):
@@ -227,7 +227,7 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
     if kind == "list_type" and len(loc) == 1:
         wanted = f"written [[{loc[0]}]], once for each {loc[0]}"
     if kind == "dict_type" and len(loc) == 1 and isinstance(value, list):
-        return f"has names: write [{loc[0]}.NAME], once for each {loc[0]}"
+        return f"needs names: write [{loc[0]}.NAME], once for each {loc[0]}"
     return f"must be {wanted}; it is {_toml_type(value)}"
 
 
@@ -242,11 +242,11 @@ def _toml_type(value: Any) -> str:
 
 
 def _check_names(grid: Grid, text: str, name: str) -> None:
-    """What a model alone cannot see: names that refer to each other."""
+    """Checks names that refer to each other, which a model alone cannot see."""
 
     def unknown(cluster: str) -> str:
         if cluster in grid.grid:
-            return f"names '{cluster}', a grid, where one of its clusters is wanted"
+            return f"names the grid '{cluster}'; name one of its clusters"
         near = did_you_mean(cluster, grid.cluster)
         return f"names a cluster '{cluster}' that is not in the file{near}"
 
@@ -258,7 +258,7 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
     for network, spec in grid.network.items():
         if spec.subnet and spec.interface:
             key = ("network", network, "interface")
-            raise _complaint(text, name, key, "is told by 'subnet', too; say one of them")
+            raise _complaint(text, name, key, "and 'subnet' are both given; give one of them")
     for index, gateway in enumerate(grid.gateway):
         _check_gateway(grid, text, name, index, gateway, unknown)
     for index, relay in enumerate(grid.relay):
@@ -273,15 +273,18 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             if key in relay.model_fields_set
         ]
         if relay.service and started:
-            what = "is of a relay that the run starts; one with 'service' is there already"
+            what = "is for a relay that the run starts; one with 'service' runs already"
             raise _complaint(text, name, ("relay", index, started[0]), what)
         _check_ports(relay, partial(_relay_wrong, text, name, index))
         if bool(relay.service) != bool(relay.key):
             missing, given = ("key", "service") if relay.service else ("service", "key")
-            what = f"is missing, which '{given}' needs: a service, and the file of your key for it"
+            what = (
+                f"is missing, but '{given}' needs it: give a service and the file of your key "
+                "for it"
+            )
             raise _complaint(text, name, ("relay", index, missing), what)
         if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
-            raise _complaint(text, name, ("relay", index), "is how a cluster is called, too")
+            raise _complaint(text, name, ("relay", index), "is also the name of a cluster")
     for index, shared in enumerate(grid.shared):
         _check_shared(text, name, index, shared, grid, unknown)
     for index, link in enumerate(grid.link):
@@ -294,16 +297,16 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
                 allowed = f"; its clusters: {listing(grid.cluster)}"
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
         if link.compress and link.reach == "direct":
-            what = 'is the work of gateways, which reach = "direct" leaves out'
+            what = 'needs gateways, but reach = "direct" bypasses them'
             raise _complaint(text, name, ("link", index, "compress"), what)
         if link.net == "ucx" and link.encrypt:
-            what = "is 'ucx', which does not encrypt: say 'encrypt = false', too, or leave it out"
+            what = "is 'ucx', which cannot encrypt; add 'encrypt = false', or remove 'net'"
             raise _complaint(text, name, ("link", index, "net"), what)
         if len(set(link.between)) == 1:
-            raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
+            raise _complaint(text, name, where, f"links '{link.between[0]}' to itself")
         _check_link_name(text, name, index, grid.link)
         if link.reach == "ssh" and "launcher" in grid.cluster:
-            what = "makes a relay of this name: call the cluster otherwise"
+            what = "makes a relay named 'launcher'; rename the cluster of that name"
             raise _complaint(text, name, ("cluster", "launcher"), what)
 
 
@@ -313,13 +316,17 @@ def _check_link_name(
     link = links[index]
     key = ("link", index, "name")
     if link.name in ("direct", "gateway"):
-        what = f"is '{link.name}', which the info key isthmus_link has for ways without a name"
+        what = (
+            f"is '{link.name}', which the info key isthmus_link reserves for links without a name"
+        )
         raise _complaint(text, name, key, what)
     if link.name and link.reach == "ssh":
-        raise _complaint(text, name, key, "is of no use: links by ssh cannot be chosen")
+        raise _complaint(text, name, key, "has no effect: programs cannot choose links by ssh")
     for other in [*others, *links[:index]]:
         if link.name and other.name == link.name and set(other.between) == set(link.between):
-            raise _complaint(text, name, key, "is another link's between the same clusters")
+            raise _complaint(
+                text, name, key, "is also the name of another link between the same clusters"
+            )
 
 
 def _check_shared(
@@ -333,11 +340,11 @@ def _check_shared(
     where = ("shared", index, "between")
     if len(shared.between) < 2:
         count = len(shared.between)
-        what = f"must name the pairs of clusters that share it, two at least; it has {count}"
+        what = f"must name at least two pairs of clusters; it has {count}"
         raise _complaint(text, name, where, what)
     for pair in shared.between:
         if len(set(pair)) != 2 or len(pair) != 2:
-            what = f"must have two clusters in each pair; one has {listing(pair) or 'none'}"
+            what = f"must have two clusters in each pair; one pair has {listing(pair) or 'none'}"
             raise _complaint(text, name, where, what)
         for cluster in pair:
             if cluster not in grid.cluster:
@@ -353,14 +360,14 @@ def _check_ports(door: GatewaySpec | RelaySpec, wrong: Callable[[str, str], Usag
     listens = door.listen or door.address
     if door.port and listens and not all(address.endswith(":0") for address in listens):
         told = "listen" if door.listen else "address"
-        raise wrong("port", f"is given by '{told}', too; say it once")
+        raise wrong("port", f"is also given by '{told}'; give it once")
     told_ports = [("port", door.port)]
     told_ports += [("address", each) for each in door.address or ()]
     told_ports += [("listen", each) for each in door.listen or ()]
     for key, ports in told_ports:
         found = port_count(ports) if ports else 0
         if found and found < door.threads:
-            what = f"has {found} of the {door.threads} ports that as many 'threads' need"
+            what = f"has {found} of the {door.threads} ports that its 'threads' need"
             colon = "" if key == "port" else ":"
             raise wrong(key, f"{what}; give a range, such as '{colon}7400-{7399 + door.threads}'")
 
@@ -377,9 +384,9 @@ def _check_gateway(
         return _complaint(text, name, ("gateway", index, key), what)
 
     if gateway.cluster and gateway.clusters:
-        raise wrong("clusters", "and 'cluster' are both there; give one of them")
+        raise wrong("clusters", "and 'cluster' are both given; give one of them")
     if not gateway.serves:
-        raise wrong("cluster", "is missing; give it, or 'clusters' in whose networks it stands")
+        raise wrong("cluster", "is missing; give it, or 'clusters' if the gateway serves several")
     key = "clusters" if gateway.clusters else "cluster"
     for cluster in gateway.serves:
         if cluster not in grid.cluster:
@@ -388,7 +395,9 @@ def _check_gateway(
             raise wrong(key, f"names '{cluster}' twice")
     for key, given in (("address", gateway.address), ("listen", gateway.listen)):
         if given is not None and len(given) not in (1, len(gateway.serves)):
-            count = f"has {len(given)} entries, but the gateway {len(gateway.serves)} cluster"
+            count = (
+                f"has {len(given)} entries, but the gateway serves {len(gateway.serves)} cluster"
+            )
             more = "s" if len(gateway.serves) > 1 else ""
             raise wrong(key, f"{count}{more}; give one, or one for each")
     _check_ports(gateway, wrong)

@@ -22,14 +22,12 @@ def grid(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file. Without it: the one that ISTHMUS_GRID names.",
+            help="The grid file. Default: the file that ISTHMUS_GRID names.",
         ),
     ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Print a grid file to begin with.")
-    ] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Print a sample grid file.")] = False,
 ) -> None:
-    """Check a grid file, without going to any host; or print one to begin with.
+    """Check a grid file without contacting any host, or print a sample.
 
     [bold]isthmus grid --sample > grid.toml[/bold]"""
     if sample:
@@ -49,4 +47,4 @@ def grid(
     for first, second in plan.pairs:
         names = (plan.clusters[first].name, plan.clusters[second].name)
         print(f"link {names[0]} -> {names[1]}")
-    print(f"{path}: nothing is wrong with it")
+    print(f"{path}: no errors found")

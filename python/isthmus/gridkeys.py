@@ -1,5 +1,5 @@
-"""What the keys of a grid file may say: a type for each kind of value, whose checks raise
-ValueError with a sentence that begins behind the key's name."""
+"""Types for the values of a grid file. Their checks raise ValueError with a sentence that continues
+behind the key's name."""
 
 import ipaddress
 import re
@@ -53,21 +53,23 @@ def _launch(text: str) -> str:
     name = text.split(None, 1)[0] if text.strip() else ""
     known = name in LAUNCHERS or name.startswith("/")
     if "{command}" in text or (known and "{n}" not in text):
-        # What others put braces around, as a shell's ${x}, is theirs.
+        # Other braces, such as a shell's ${x}, are kept.
         for word in re.findall(r"(?<!\$)\{([a-z]+)\}", text):
             if word not in _PLACES:
                 places = listing(f"{{{place}}}" for place in _PLACES)
-                raise ValueError(f"has '{{{word}}}', which nothing is put for; there are {places}")
+                raise ValueError(
+                    f"has '{{{word}}}', which is not a placeholder; placeholders are {places}"
+                )
         return text
     raise ValueError(
-        f"must be one of {listing(LAUNCHERS)}, or the path of one, with options of it if you like "
+        f"must be one of {listing(LAUNCHERS)}, or the path of one, with or without options "
         f"('srun --exclusive'), or a template such as 'srun --mpi=pmix -n {{n}} {{command}}'; "
         f"it is '{text}'{did_you_mean(name, LAUNCHERS)}"
     )
 
 
 def _are_ports(text: str) -> bool:
-    """A port, 0 for any, or a range of them."""
+    """Whether it is a port, 0 for any, or a range of ports."""
     if not re.fullmatch(_PORTS, text):
         return False
     first, dash, last = text.partition("-")
@@ -75,8 +77,8 @@ def _are_ports(text: str) -> bool:
 
 
 def _address(text: str) -> str:
-    """Checks and gives the form "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any. HOST may
-    be what `is_place` knows."""
+    """Checks an address and returns it as "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any.
+    HOST may also be a place as of `is_place`."""
     found = _ADDRESS.fullmatch(text)
     if found and "/" in found[1]:
         _subnet(found[1].strip("[]"))
@@ -88,7 +90,7 @@ def _address(text: str) -> str:
 
 
 def _addresses(value: Any) -> Any:
-    """One, or one for each cluster of a gateway."""
+    """One address, or one for each cluster of a gateway."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise ValueError("must be a string, or an array with one for each of 'clusters'")
@@ -96,7 +98,7 @@ def _addresses(value: Any) -> Any:
 
 
 def is_place(host: str) -> bool:
-    """Not an address, but where a host has one: a subnet or an interface ("%eth1")."""
+    """Whether it is a subnet or an interface ("%eth1") in which the host has its address."""
     return "/" in host or host.startswith("%")
 
 
@@ -121,7 +123,7 @@ def _ports(text: str) -> str:
 
 
 def port_count(text: str) -> int:
-    """How many ports are behind the last colon of what is checked; 0: any."""
+    """The number of ports behind the last colon of a checked text; 0: any."""
     first, dash, last = text.rpartition(":")[2].partition("-")
     return int(last) - int(first) + 1 if dash else min(1, int(first))
 
@@ -179,7 +181,7 @@ def _meet(text: str) -> str:
 
 
 def _service(text: str) -> str:
-    """With the port; SERVICE_PORT where it has none."""
+    """Adds SERVICE_PORT if the port is missing."""
     host, _, port = _address(text).removeprefix("tcp:").rpartition(":")
     if is_place(host) or not port.isdecimal():
         raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")
@@ -195,15 +197,17 @@ def _tag(text: str) -> str:
 def _link_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
         raise ValueError(
-            "must be a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-' that "
-            f"begins with none of the last; it is '{text}'"
+            "must be a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-', "
+            f"beginning with a letter or a digit; it is '{text}'"
         )
     return text
 
 
 def _congestion(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9_]{1,15}", text):
-        raise ValueError(f"must be the kernel's name of one, such as 'bbr'; it is '{text}'")
+        raise ValueError(
+            f"must be the kernel's name of an algorithm, such as 'bbr'; it is '{text}'"
+        )
     return text
 
 

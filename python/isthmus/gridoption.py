@@ -1,4 +1,4 @@
-"""The grid file of a command that is about grids: an argument, an option or a variable names it."""
+"""The grid file of a command: an argument, an option or a variable names it."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a grid file says that cannot hold, though each key by itself is well."""
+"""Contradictions in a grid file whose keys are each valid."""
 
 import ipaddress
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,11 @@ from isthmus import networks
 from isthmus.gridtables import GatewaySpec, Grid, LinkSpec, NetworkSpec
 from isthmus.gridtext import Path
 
-Trouble = tuple[Path, str]  # the key, and what is wrong with it
+Trouble = tuple[Path, str]  # the key, and its error
 
 
 def troubles(own: Grid, whole: Grid) -> Iterator[Trouble]:
-    """Of a file, whose clusters are joined with those of inner grids in `whole`."""
+    """The troubles of one file; `whole` also has the clusters of its inner grids."""
     yield from _of_networks(own, whole)
     for index, link in enumerate(own.link):
         if link.reach == "ssh":
@@ -26,18 +26,16 @@ def _of_networks(own: Grid, whole: Grid) -> Iterator[Trouble]:
         if any(networks.clusters_of(whole, network)):
             continue
         if not any(hosts[name] & hosts[other] for other in hosts if other != name):
-            what = (
-                "names no host of a cluster (its 'host', or one of its 'hosts'): it joins nothing"
-            )
+            what = "names no host of any cluster ('host' or one of 'hosts'), so it joins nothing"
             yield ("network", name, "hosts"), what
     for (first, one), (second, other) in combinations(own.network.items(), 2):
         both = sorted(hosts[first] & hosts[second])
         if both and _overlap(one, other):
             yield (
                 ("network", second, "subnet"),
-                f"has addresses of network '{first}' ({one.subnet}), and host '{both[0]}' is in "
-                "both: which of its addresses is in which network cannot be told; give each its "
-                "own, or 'interface'",
+                f"overlaps with network '{first}' ({one.subnet}), and host '{both[0]}' is in "
+                "both, so its addresses are ambiguous; give each network a subnet of its own, or "
+                "'interface'",
             )
 
 
@@ -52,19 +50,19 @@ def _overlap(one: NetworkSpec, other: NetworkSpec) -> bool:
 
 def _by_ssh(index: int, link: LinkSpec) -> Iterator[Trouble]:
     if link.streams not in (None, 1):
-        what = f"is {link.streams}, but a link by ssh goes by the one connection that ssh has"
+        what = f"is {link.streams}, but a link by ssh has only the one connection of ssh"
         yield ("link", index, "streams"), what
     if link.congestion:
         yield (
             ("link", index, "congestion"),
-            "is of no use: the connection of a link by ssh is ssh's",
+            "has no effect: ssh makes the connection of this link",
         )
     if link.net == "ucx":
-        yield ("link", index, "net"), "is 'ucx', and reach is 'ssh': a link goes by one of the two"
+        yield ("link", index, "net"), "is 'ucx', but reach is 'ssh'; a link uses one of the two"
 
 
 def _of_gateways(own: Grid, whole: Grid) -> Iterator[Trouble]:
-    """Links that want gateways which their clusters do not have."""
+    """Links for which their clusters lack gateways."""
     specs = [*whole.gateway, *networks.bridges(whole)]
     seen: dict[frozenset[str], int] = {}
     for link in whole.link:
@@ -72,7 +70,7 @@ def _of_gateways(own: Grid, whole: Grid) -> Iterator[Trouble]:
         if link.reach != "ssh":
             seen[pair] = seen.get(pair, 0) + 1
     left = dict(seen)
-    for index in range(len(own.link) - 1, -1, -1):  # what is too much comes last
+    for index in range(len(own.link) - 1, -1, -1):  # the last links are the ones too many
         link = own.link[index]
         if link.reach == "ssh":
             continue
@@ -85,14 +83,14 @@ def _of_gateways(own: Grid, whole: Grid) -> Iterator[Trouble]:
             name = " and ".join(f"'{name}'" for name in whole.cluster if name in pair)
             yield (
                 ("link", index),
-                f"is one too many: there are {seen[pair]} links between {name}, and gateways for "
-                f"{ends}. Each link has gateways of its own, at least at one end: add a "
-                "[[gateway]] to one of the two clusters, or take a [[link]] out",
+                f"is one too many: {seen[pair]} links join {name}, but the gateways suffice for "
+                f"{ends}. Each link needs a gateway of its own, at least at one end: add a "
+                "[[gateway]] to one of the two clusters, or remove a [[link]]",
             )
 
 
 def _ends(specs: Sequence[GatewaySpec], between: Sequence[str]) -> int:
-    """How many links two clusters can have between gateways that do not serve both."""
+    """The number of links that two clusters can have between gateways that do not serve both."""
     counts = []
     for name, other in (between, reversed(between)):
         mine = [spec for spec in specs if name in spec.serves]
@@ -102,8 +100,8 @@ def _ends(specs: Sequence[GatewaySpec], between: Sequence[str]) -> int:
 
 
 def _joined_already(index: int, link: LinkSpec) -> Iterator[Trouble]:
-    """Of clusters that have no gateway but those that stand in both. From process to process a link
-    is one all the same, and its round trip is told for what is chosen by it."""
+    """Keys of a link without effect, since all gateways of its clusters stand in both. The link
+    still holds from process to process, and its round trip still guides choices."""
     said = {
         "name": link.name is not None,
         "rate": link.rate is not None,
@@ -121,6 +119,6 @@ def _joined_already(index: int, link: LinkSpec) -> Iterator[Trouble]:
             names = " and ".join(f"'{name}'" for name in link.between)
             yield (
                 ("link", index, key),
-                f"is said of no link: gateways of {names} all stand in both, and need none; take "
-                "it out, or give each cluster a [[gateway]] of its own",
+                f"has no effect: all gateways of {names} serve both clusters, so no link joins "
+                "gateways; remove it, or give each cluster a [[gateway]] of its own",
             )

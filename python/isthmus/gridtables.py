@@ -1,4 +1,4 @@
-"""The tables of a grid file, as types: which keys each has."""
+"""The tables of a grid file as types, with their keys."""
 
 from typing import Annotated
 
@@ -60,26 +60,26 @@ class ClusterSpec(Table):
 
     @property
     def grids(self) -> tuple[str, ...]:
-        """The inner grids that it is in, the outermost first."""
+        """The inner grids that hold it, the outermost first."""
         return self._grids
 
     def inside(self, grid: str) -> "ClusterSpec":
-        """The same cluster as the file sees it that takes its grid in by this name."""
+        """The same cluster as seen by a file that includes its grid under this name."""
         copy = self.model_copy()
         copy._grids = (grid, *(f"{grid}.{name}" for name in self._grids))
         return copy
 
     @property
     def launcher(self) -> str:
-        """The name of the one that `launch` names, such as "srun"; empty where it names none."""
+        """The name of the launcher in `launch`, such as "srun"; empty if there is none."""
         words = (self.launch or "").split(None, 1)
         return words[0].rpartition("/")[2] if words else ""
 
 
 class _Door(Table):
-    """Where connections come in. `listen` is for addresses that are translated; both have one
-    entry, or one for each of the clusters that come. `port` is theirs where they have none. With
-    `threads` so many gateways stand there, each on a thread of its own."""
+    """A place where connections come in. `listen` is for addresses that are translated. Both have
+    one entry, or one for each cluster that connects. `port` is used where they have none. With
+    `threads`, that number of gateways stands there, each on a thread of its own."""
 
     host: Host | None = None
     address: Addresses | None = None
@@ -89,20 +89,20 @@ class _Door(Table):
 
 
 class GatewaySpec(_Door):
-    """A place where a cluster can be reached, or several, in the network of each."""
+    """A place where one or several clusters can be reached, in the network of each."""
 
     cluster: str | None = None
     clusters: list[str] = []
 
     @property
     def serves(self) -> list[str]:
-        """The clusters whose gateway it is."""
+        """The clusters that the gateway serves."""
         return self.clusters or ([self.cluster] if self.cluster else [])
 
 
 class RelaySpec(_Door):
-    """A host without ranks to which all clusters in `between` can connect; without it, all. With
-    `service` it is there for many jobs, and nothing is started on it."""
+    """A host without ranks to which the clusters in `between` can connect; without `between`, all
+    can. A relay with `service` serves many jobs, and the run starts nothing on it."""
 
     between: list[str] = []
     prefix: PathThere | None = None
@@ -111,8 +111,8 @@ class RelaySpec(_Door):
 
 
 class NetworkSpec(Table):
-    """Hosts that reach each other. One that is named in several is the gateway of the clusters in
-    them, and has an address in the subnet, or at the interface, of each."""
+    """Hosts that reach each other. A host in several networks is the gateway of the clusters in
+    them. It has an address in the subnet, or at the interface, of each."""
 
     hosts: Hosts
     subnet: Subnet | None = None
@@ -120,10 +120,10 @@ class NetworkSpec(Table):
 
 
 class LinkSpec(Table):
-    """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory.
-    By `name` a program can choose it for a communicator; links between other clusters may have the
-    same."""
+    """Two clusters whose gateways can reach each other. Their processes can with `reach =
+    "direct"`; with `"ssh"` they meet at the launcher. Without `reach`, processes of one host share
+    memory. A program can choose a link by its `name` for a communicator; links between other
+    clusters may have the same name."""
 
     between: list[str]
     name: LinkName | None = None
@@ -139,24 +139,24 @@ class LinkSpec(Table):
 
 
 class SharedSpec(Table):
-    """A stretch that the ways between several pairs of clusters lead over, and what they carry
-    there together, each way."""
+    """A stretch that the network paths of several pairs of clusters share, and its capacity each
+    way."""
 
     between: list[list[str]]
     rate: Rate
 
 
 class InnerSpec(Table):
-    """A grid of another file, whose clusters are clusters of this one: `file` is relative to the
+    """A grid of another file, whose clusters become clusters of this one. `file` is relative to the
     file that names it."""
 
     file: Annotated[str, Field(min_length=1)]
 
 
 class Grid(Table):
-    """A whole grid file; clusters in the order of the file. `patience` is that of links without
-    their own, `files` the cluster that has the files of processes of several. What is read has no
-    `grid` left: clusters of inner grids are among the others."""
+    """A whole grid file; clusters stand in the order of the file. `patience` holds for links
+    without their own. `files` is the cluster with the files of processes of several clusters.
+    `grid` is empty once the file is read: clusters of inner grids are among the others."""
 
     patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None

@@ -1,4 +1,4 @@
-"""Where in a grid file's text a key stands, for messages. The TOML parser does not tell."""
+"""Finds the line of a key in a grid file, for messages. The TOML parser does not tell it."""
 
 import re
 
@@ -17,7 +17,7 @@ def _words(dotted: str) -> Path:
 
 
 def _lines(text: str) -> list[tuple[Path, int]]:
-    """Each header and key with its line. Multi-line values may add entries; they do no harm."""
+    """Each header and key with its line. Multi-line values may add harmless entries."""
     found: list[tuple[Path, int]] = []
     table: Path = ()
     counts: dict[str, int] = {}

@@ -1,5 +1,5 @@
 """The world as it grows while a run goes on: by spawned processes, and by guests of other runs. One
-growth comes after the other, since each continues the world where the last has ended it."""
+growth follows the other, since each continues the world that the last one left."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from isthmus.spawnplan import Growth
 
 
 class Growing:
-    """Whoever lets the world grow, or asks agents something meanwhile, has the `turn`."""
+    """A caller that grows the world, or asks agents something meanwhile, holds the `turn`."""
 
     def __init__(self, plan: Plan, members: Members, steps: BringUp, limits: Limits) -> None:
-        """`steps` has brought the run up."""
+        """`steps` are those that brought the run up."""
         self.plan = plan
         self.turn = asyncio.Lock()
         self.growths: list[Growth] = []
@@ -28,26 +28,26 @@ class Growing:
 
     @property
     def index(self) -> int:
-        """Of the next cluster."""
+        """The index of the next cluster."""
         return len(self.plan.clusters) + len(self.growths)
 
     @property
     def size(self) -> int:
-        """How many nodes there have been: the first of the next cluster."""
+        """The number of nodes so far: the first node of the next cluster."""
         return self.plan.size + sum(growth.cluster.block.size for growth in self.growths)
 
     def home(self, rank: int) -> int:
-        """The cluster of a rank, whether it was there from the beginning or has been spawned."""
+        """The cluster of a rank, whether it began with the run or was spawned."""
         clusters = [*enumerate(self.plan.clusters)]
         clusters += [(growth.like, growth.cluster) for growth in self.growths if not growth.run]
         for index, cluster in clusters:
             block = cluster.block
             if block.first <= rank < block.first + block.size:
                 return index
-        raise RunError(f"rank {rank} is not of this run")
+        raise RunError(f"rank {rank} does not belong to this run")
 
     async def grow(self, growths: Iterable[Growth]) -> None:
-        """By clusters of one part. All gateways have learnt of them when this returns."""
+        """Grows by the clusters of one part. All gateways know them when this returns."""
         for growth in growths:
             self.growths.append(growth)
             self.plan.grown.append(growth.cluster)
@@ -59,14 +59,14 @@ class Growing:
         self.parts += 1
 
     async def again(self, member: Member, agent: Agent) -> None:
-        """Brings up an agent that has been heard, in a member's place, and tells it what the world
-        has grown by. For whoever has the turn."""
+        """Brings up a new agent in a member's place, and tells it how the world has grown. The
+        caller holds the turn."""
         await self._steps.again(member.plan, agent)
         for growth in self.growths:
             await agent.request("grow", "grown", self._limits.configure, growth=self._json(growth))
 
     def world(self, seen_by: AgentPlan) -> Message:
-        """As the ranks of a new agent see it: with all that it has grown by."""
+        """The world as the ranks of a new agent see it, with everything it has grown by."""
         world: Message = self._steps.world(seen_by)
         for growth in self.growths:
             world["clusters"].append(self._json(growth))
@@ -77,7 +77,7 @@ class Growing:
         return world
 
     def own(self) -> list[dict[str, object]]:
-        """The clusters of this run, for another."""
+        """The clusters of this run, described for another run."""
         told = []
         homes = [*enumerate(self.plan.clusters)]
         homes += [(growth.like, growth.cluster) for growth in self.growths if not growth.run]

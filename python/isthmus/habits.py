@@ -1,6 +1,6 @@
 """Options of mpirun, mpiexec and srun, for users who try them on `isthmus run`."""
 
-# Names that these launchers have for an option of `isthmus run`.
+# Names that these launchers have for options of `isthmus run`.
 ALIASES = {
     "--np": "-n",
     "--ntasks": "-n",
@@ -16,11 +16,11 @@ ALIASES = {
 
 _HOSTS = "Name the hosts of each cluster by 'hosts' in the grid file, as in hosts = \"n[01-16]\"."
 _VARIABLES = (
-    "Give a variable to the ranks by -x NAME=VALUE (in each part of the command line), or by "
+    "Pass a variable to the ranks by -x NAME=VALUE (in each part of the command line), or by "
     "'env' of a cluster in the grid file."
 )
-_PARTS = "Write the parts into the command line, with ':' between them."
-_OUTPUT = "Each rank writes to a file of its own with --output FILE.%r."
+_PARTS = "Write the parts into the command line, separated by ':'."
+_OUTPUT = "Use --output FILE.%r: each rank then writes to a file of its own."
 
 
 def _launch(example: str) -> str:
@@ -60,7 +60,7 @@ ADVICE = {
     "-V": "See: isthmus --version",
 }
 
-# `isthmus submit` knows --time itself, and asks the schedulers for nodes.
+# `isthmus submit` has a --time of its own, and asks the schedulers for nodes.
 ADVICE_OF_SUBMIT = {
     **ADVICE,
     **{name: _batch(f"{name} {value}".strip()) for name, value in _OF_SRUN.items()},

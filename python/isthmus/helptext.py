@@ -1,11 +1,12 @@
 """The long texts of --help. A line here is a paragraph there."""
 
-MAIN = """One MPI world of several clusters.
+MAIN = """Run one MPI program on several clusters at once.
 
-An unmodified MPI program sees one MPI_COMM_WORLD over clusters that each have their own MPI \
-library. Inside a cluster its messages take that library; between clusters they take gateways."""
+The program need not be changed or recompiled: its ranks share one MPI_COMM_WORLD, while each \
+cluster keeps its own MPI library. Messages inside a cluster use that library. Messages between \
+clusters go through gateways."""
 
-MAIN_END = "[bold]isthmus run --help[/bold] tells all about running a program."
+MAIN_END = "See [bold]isthmus run --help[/bold] for all options of a run."
 
 RUN = """Run an MPI program as one world over the clusters of a grid.
 
@@ -16,67 +17,65 @@ RUN = """Run an MPI program as one world over the clusters of a grid.
   The clusters of a grid file.
 
 [bold]isthmus run -g grid.toml --on a -n 4 ./x.ompi : --on b -n 4 ./x.mpich[/bold]
-  Parts, with ':' between: another program, or another build of it, on each cluster.
+  Parts, separated by ':': another program, or another build of it, on each cluster.
 
-Options end at the first word that is not an option; the rest belongs to the program."""
+Put options before the program. Everything after it is passed to the program."""
 
 RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A part without --on \
-fills the clusters, the fastest by 'speed' first, else in the order of the grid file, each up to \
-its 'slots'; where no cluster has slots, the ranks are shared out by 'speed', the first clusters \
-taking one more. Each cluster holds \
-one block of world ranks, in the order in which clusters first got a rank. A run whose ranks all \
-come to one cluster is a native job there: nothing of the grid is in its way, unless it is \
-profiled or has --guests.
+fills the clusters up to their 'slots', the fastest by 'speed' first, else in the order of the \
+grid file. If no cluster has slots, the ranks are shared out by 'speed'; the first clusters take \
+one more if that does not divide. Each cluster holds one block of world ranks, in the order in \
+which clusters first got a rank. If all ranks come to one cluster, the run is a native job, and \
+Isthmus stays out of it, unless the run is profiled or has --guests.
 
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
-error of the ranks come out unchanged; what native launchers say of ranks that failed is shown \
-with -v. Ctrl-C and SIGTERM end everything everywhere; a second one does not wait for it. Ctrl-Z \
-stops the whole job, ranks too, and 'fg' continues it. Ctrl-\\ (SIGQUIT) tells in which MPI call \
-each rank waits for whom, as --timeout does in the end, and the run goes on; so does 'isthmus top' \
-from another terminal. SIGUSR1 and SIGUSR2 are passed on to the ranks.
+error of the ranks come out unchanged. Messages of native launchers about failed ranks are shown \
+with -v, or if Isthmus has no better message. Ctrl-C and SIGTERM end all ranks on all clusters; a \
+second one does not wait for that. Ctrl-Z stops the whole job, ranks too, and 'fg' continues it. \
+Ctrl-\\ (SIGQUIT) shows in which MPI call each rank waits, and for which ranks; the run goes on. \
+--timeout shows the same at the end; 'isthmus top' shows it at any time, from another terminal. \
+SIGUSR1 and SIGUSR2 are passed on to the ranks.
 
-[bold]Late clusters.[/bold] Ranks that have called MPI_Init wait for those of the other clusters \
-as long as the run lasts. After 10 seconds, and then ever more seldom, 'isthmus run' says which \
-cluster is missing; --wait limits it.
+[bold]Late clusters.[/bold] Ranks that have called MPI_Init wait for the other clusters as long as \
+the run lasts. 'isthmus run' reports the missing clusters after 10 seconds, and then ever more \
+seldom. --wait sets a limit.
 
-[bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
-for signal N, whatever the native launcher says) or the code of MPI_Abort; 124 after --timeout \
-or --wait; 2 for a wrong command line or grid file; 1 when the run could not start or a part of \
-the grid broke.
+[bold]Exit status.[/bold] 0 if all went well. Otherwise the status of the first rank that failed \
+(128 + N for signal N, whatever the native launcher says), or the code of MPI_Abort. 124 after \
+--timeout or --wait. 2 for a wrong command line or grid file. 1 if the run could not start, or if \
+a part of the grid broke.
 
-[bold]Environment of the ranks.[/bold] ISTHMUS_RANK, ISTHMUS_SIZE: the world rank, and how many \
-ranks there are. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of \
-its cluster.
+[bold]Environment of the ranks.[/bold] ISTHMUS_RANK: the world rank. ISTHMUS_SIZE: the number of \
+ranks. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of its \
+cluster.
 
-[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \
-without -g. ISTHMUS_NETWORK, ISTHMUS_COLL (passed on to all ranks): what the choice of \
-collective algorithms goes by, instead of what 'isthmus tune' measured; and choices by name. \
-ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none', how Isthmus goes on while a rank is in a \
-blocking call of its own MPI library; by default the best that the library allows. \
-ISTHMUS_REACH: the 'reach' of links that leave it open in the grid file, 'gateway' or 'direct'. \
-ISTHMUS_LEG (passed on): 'socket': gateways share no memory with ranks of their host, nor with \
-each other. \
-ISTHMUS_LEND (passed on): from how many bytes on messages between clusters on one host are read \
-from the sender's memory, where the system allows that; 'never': none. \
-ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', with commas \
-between, or 'all': what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each \
-host, they write it; ISTHMUS_TRACE_RECORDS: how many events each of them keeps (65536). \
-ISTHMUS_RUNS: the folder where 'isthmus ps' and 'isthmus top' find runs. \
-ISTHMUS_LOG: 'warn', 'info' or 'debug': show, on standard error, what agents and gateways do. \
-ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
+[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use without -g. ISTHMUS_NETWORK (passed \
+on to all ranks): network figures that override those of 'isthmus tune'. ISTHMUS_COLL (passed on): \
+collective algorithms by name. ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none': how \
+Isthmus goes on while a rank is in a blocking call of its own MPI library. By default the best \
+that the library allows. ISTHMUS_REACH: 'gateway' or 'direct', for links without 'reach' in the \
+grid file. ISTHMUS_LEG (passed on): 'socket' keeps gateways from sharing memory with ranks of \
+their host, and with each other. ISTHMUS_LEND (passed on): the size in bytes from which messages \
+between clusters on one host are read from the sender's memory, where the system allows that; \
+'never' turns this off. ISTHMUS_TRACE (passed on): what processes record for 'isthmus trace': \
+'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', separated by commas, or 'all'. \
+ISTHMUS_TRACE_DIR: the folder on each host where they write these records. ISTHMUS_TRACE_RECORDS: \
+how many events each process keeps (65536). ISTHMUS_RUNS: the folder where 'isthmus ps' and \
+'isthmus top' find runs. ISTHMUS_LOG: 'warn', 'info' or 'debug': show the work of agents and \
+gateways on standard error. ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
-ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (0.5 to 10, \
-by what is still to be heard)."""
+ISTHMUS_GRACE: seconds to wait for the other clusters to end by themselves after one has failed \
+(0.5 to 10, chosen by what is still to be heard)."""
 
-SUBMIT = """Put a job into the queues of its clusters; it runs, as one world, when all are there.
+SUBMIT = """Submit a job to the queues of its clusters. It runs as one world, once all have started.
 
 [bold]isthmus submit -g grid.toml -n 64 --time 2h ./app[/bold]
-  One batch script for each cluster, submitted there by your ssh. No terminal needs to stay open.
+  One batch script for each cluster, submitted by your ssh. You may close the terminal.
 
 [bold]isthmus submit -g grid.toml -n 64 --dry-run ./app[/bold]
   Shows the scripts.
 
-A process is left behind on this host, to which the clusters' batch jobs dial in. Who starts first \
-waits for the others, at no cost to the machine but in its own allocation: --hold limits that, \
---wait the whole. 'isthmus jobs' lists jobs, 'isthmus attach JOB' shows the output, 'isthmus \
-cancel JOB' ends all parts. The options of 'isthmus run' hold as there."""
+A process stays on this host, and the batch jobs of the clusters connect to it. Jobs that start \
+early wait, idle, in their own allocation. --hold limits that wait, --wait the wait for the whole \
+job. 'isthmus jobs' lists jobs, 'isthmus attach JOB' shows the output, 'isthmus cancel JOB' ends \
+all parts. The options of 'isthmus run' hold here, too."""

@@ -7,8 +7,8 @@ _BACKLOG = 4096  # connections that wait to be accepted
 
 
 def split(text: str) -> tuple[str, str | None]:
-    """Host, without brackets, and port of `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT` or an IPv6
-    address alone. The port is None if no colon stands before one."""
+    """Splits `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT` or a bare IPv6 address into the host,
+    without brackets, and the port. The port is None if no colon stands before it."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if closed and rest[:1] in ("", ":"):
@@ -21,7 +21,7 @@ def split(text: str) -> tuple[str, str | None]:
 
 
 def join(host: str, port: object) -> str:
-    """Brackets stand around an IPv6 address."""
+    """Puts brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -36,5 +36,5 @@ def listening(port: int) -> socket.socket:
 
 
 def shown(address: str) -> str:
-    """An IPv4 address that comes to a socket for both, as people know it."""
+    """The usual form of an IPv4 address that comes to a socket for both kinds."""
     return address.removeprefix("::ffff:")

@@ -1,8 +1,7 @@
-"""Grids within a grid: what `[grid.NAME]` of a grid file takes in from another file.
+"""Grids within a grid: `[grid.NAME]` of a grid file includes another file.
 
 The clusters and networks of an inner grid are called NAME.CLUSTER and NAME.NETWORK. Pairs of its
-clusters are linked as its own file says, pairs of other clusters as the file says that takes it
-in."""
+clusters are linked as its own file says; all other pairs are linked as the including file says."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -13,13 +12,13 @@ from isthmus.gridtables import GatewaySpec, Grid, LinkSpec, NetworkSpec, RelaySp
 
 
 def path_of(outer: Path, file: str) -> Path:
-    """Where `file` of an inner grid is, as the outer file names it."""
+    """The path of an inner grid's `file`, as the outer file names it."""
     return outer.parent / Path(file).expanduser()
 
 
 def prefixed(name: str, grid: Grid) -> Grid:
-    """The inner grid as others see it. Its links are all written out, with its patience where it
-    gives one; its `files` and `meet` are for runs of its own."""
+    """The inner grid as other clusters see it. All its links are written out, with its patience if
+    it has one. Its `files` and `meet` hold only for runs of its own."""
 
     def far(clusters: list[str]) -> list[str]:
         return [f"{name}.{cluster}" for cluster in clusters]
@@ -49,8 +48,8 @@ def prefixed(name: str, grid: Grid) -> Grid:
 
 
 def joined(outer: Grid, inner: Mapping[str, Grid]) -> Grid:
-    """One flat grid, of grids as `prefixed` gives them. Clusters of the outer file come first;
-    where a cluster or a pair of them has several gateways or links, those of the inner file do."""
+    """One flat grid, from grids as `prefixed` gives them. Clusters of the outer file come first.
+    Gateways and links of the inner file come first for a cluster or a pair that has several."""
     parts = list(inner.values())
     clusters = dict(outer.cluster)
     networks: dict[str, NetworkSpec] = dict(outer.network)
@@ -69,8 +68,8 @@ def joined(outer: Grid, inner: Mapping[str, Grid]) -> Grid:
 
 
 def _usual_links(grid: Grid, inside: list[set[str]] | tuple[()]) -> list[LinkSpec]:
-    """Of a file that names none: each pair, but for those inside of one of these sets and those
-    that meet at a relay."""
+    """The links of a file that names none: one for each pair, except pairs inside one of these sets
+    and pairs that meet at a relay."""
     apart = [*inside, *(set(relay.between or grid.cluster) for relay in grid.relay)]
     return [
         LinkSpec(between=list(pair))
@@ -80,7 +79,7 @@ def _usual_links(grid: Grid, inside: list[set[str]] | tuple[()]) -> list[LinkSpe
 
 
 def twice(outer: Grid, inner: Mapping[str, Grid]) -> Iterator[tuple[str, str, str]]:
-    """Names that two have: the table ("cluster", "network"), the name, and the inner grid that
+    """Names that occur twice: the table ("cluster", "network"), the name, and the inner grid that
     brings it the second time."""
     for table in ("cluster", "network"):
         known = set(getattr(outer, table))

@@ -1,4 +1,4 @@
-"""Where the compiled parts of this installation are."""
+"""The places of the compiled parts of this installation."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from isthmus.errors import RunError
 
-# Built with sanitizers (they cannot be loaded into other programs, and measure nothing), or for
-# another machine.
+# Builds with sanitizers cannot be loaded into other programs, and their times mean nothing. The
+# others are for another machine.
 _NOT_FOR_USE = ("asan", "tsan", "ubsan", "aarch64", "aarch64-sysroot")
 
 
 def _build_trees() -> list[Path]:
-    """Those of this checkout, if it is one, whose parts run here."""
+    """The build trees of this checkout, if it is one, with programs that run here."""
     source = Path(__file__).parents[2]
     if not (source / "CMakePresets.json").is_file():
         return []
@@ -31,8 +31,8 @@ def built(name: str) -> list[Path]:
 
 
 def _installed() -> Iterator[Path]:
-    """What pip installed: below the prefix in whose lib/pythonX.Y/*-packages this module is, else
-    as pip's list of files says."""
+    """The files that pip installed: below the prefix in whose lib/pythonX.Y/*-packages this module
+    is, else according to pip's list of files."""
     above = Path(__file__).parents
     if len(above) > 4 and above[3].name in ("lib", "lib64"):
         yield above[4] / "bin" / "isthmusd"
@@ -52,7 +52,7 @@ def _candidates() -> Iterator[Path]:
     whole = [tree for tree in _build_trees() if any(tree.glob("lib/libisthmus-face-*.so"))]
     yield from _newest_first(path for tree in whole for path in tree.glob("**/isthmusd"))
     yield from _installed()
-    if on_path := shutil.which("isthmusd"):  # where a package of the system put it
+    if on_path := shutil.which("isthmusd"):  # from a package of the system
         yield Path(on_path)
     yield Path(sysconfig.get_path("data")) / "bin" / "isthmusd"
 
@@ -67,12 +67,12 @@ def find_isthmusd() -> Path:
         sought.append(path)
     raise RunError(
         f"isthmusd, the compiled part of Isthmus, was not found; looked for {sought[0]}",
-        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
+        "Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
     )
 
 
 def find_nospin() -> Path:
-    """The library that makes native MPI ranks sleep where they would spin."""
+    """The library that makes spinning ranks of native MPIs sleep."""
     folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
     folders += [path.parent for path in built("libisthmus_nospin.so")]
     if named := os.environ.get("ISTHMUS_PREFIX"):
@@ -82,7 +82,7 @@ def find_nospin() -> Path:
             return path
     raise RunError(
         f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
-        "Install Isthmus anew.",
+        "Reinstall Isthmus.",
     )
 
 
@@ -96,4 +96,4 @@ def includedir() -> Path:
     for folder in folders:
         if (folder / "isthmus.h").is_file():
             return folder
-    raise RunError(f"isthmus.h was not found; looked in {folders[0]}", "Install Isthmus anew.")
+    raise RunError(f"isthmus.h was not found; looked in {folders[0]}", "Reinstall Isthmus.")

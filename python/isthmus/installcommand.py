@@ -18,25 +18,29 @@ from isthmus.version import VERSION
 _OTHER_MACHINE = 65  # exit statuses of the remote commands below
 _CANNOT_WRITE = 66
 _NEEDS = (
-    "It needs what this installation was built against: the C library (2.36 when built on Debian "
-    "12), libssl.so.3 and libfmt.so.9. On an older system build it there (README.md, Installing)."
+    "The host needs the libraries that this installation was built with: the C library (2.36 if "
+    "built on Debian 12), libstdc++, libssl.so.3, libfmt.so.9 and libzstd.so.1. On an older system "
+    "build Isthmus there (README.md, Installing)."
 )
 
 
 def install(
     hosts: Annotated[
         list[str],
-        typer.Argument(metavar="HOST...", help="As your ssh knows it.", show_default=False),
+        typer.Argument(metavar="HOST...", help="A host, as your ssh knows it.", show_default=False),
     ],
     prefix: Annotated[
-        str, typer.Option(metavar="DIR", help="Where to, there: absolute, or below '~/'.")
+        str,
+        typer.Option(
+            metavar="DIR", help="Folder on the hosts: an absolute path, or one below '~/'."
+        ),
     ] = "~/isthmus",
 ) -> None:
-    """Copy what a cluster needs (bin/isthmusd, lib/isthmus) to hosts of the same kind, by ssh, and
-    see that it starts there.
+    """Copy the parts that a cluster needs to hosts by ssh, and check that they run there.
 
-    What is copied is this installation's. The hosts need no Python, but the libraries that this
-    installation was built against."""
+    The parts are bin/isthmusd and lib/isthmus of this installation. The hosts must be of the same
+    kind as this one. They need no Python, but they need the libraries that this installation was
+    built with."""
     parts = _archive(find_isthmusd())
     errors = []
     for host in hosts:
@@ -54,7 +58,7 @@ def _archive(isthmusd: Path) -> bytes:
     libraries = isthmusd.parent.parent / "lib" / "isthmus"
     if not libraries.is_dir():
         raise RunError(
-            f"{isthmusd} is of a build tree, which cannot be copied",
+            f"{isthmusd} belongs to a build tree, which cannot be copied",
             "Install Isthmus here first (README.md, Installing), or name an installation by "
             "ISTHMUS_PREFIX.",
         )
@@ -66,7 +70,7 @@ def _archive(isthmusd: Path) -> bytes:
 
 
 def _install(host: str, prefix: str, parts: bytes) -> str:
-    """What to say of the host. RunError when it does not work."""
+    """Installs on the host and returns the line to print. RunError if that fails."""
     place = remote_path(prefix)
     machine = platform.machine()
     script = (
@@ -79,11 +83,14 @@ def _install(host: str, prefix: str, parts: bytes) -> str:
     said = "".join(f"\n  | {line}" for line in done.stderr.decode(errors="replace").splitlines())
     if done.returncode == _OTHER_MACHINE:
         raise RunError(
-            f"{host} is of another kind of processor than this host ({machine}){said}",
+            f"{host} has another kind of processor than this host ({machine}){said}",
             "Build Isthmus there (README.md, Installing).",
         )
     if done.returncode == _CANNOT_WRITE:
-        raise RunError(f"{host}: Isthmus cannot be written to {prefix}{said}", "Name a --prefix.")
+        raise RunError(
+            f"{host}: Isthmus cannot be written to {prefix}{said}",
+            "Name another folder by --prefix.",
+        )
     if done.returncode != 0:
         raise RunError(f"{host}: ssh could not connect{said}", try_ssh(host))
     try:
@@ -92,8 +99,8 @@ def _install(host: str, prefix: str, parts: bytes) -> str:
         raise RunError(f"{host}: {error.sentence}", _NEEDS) from None
     if facts.version != VERSION:
         raise RunError(
-            f"{host}: isthmusd there is {facts.version}, this is {VERSION}",
-            "Install Isthmus anew here: its parts are of different versions.",
+            f"{host}: isthmusd there is version {facts.version}, here it is {VERSION}",
+            "Reinstall Isthmus here: its parts have different versions.",
         )
-    mpi = facts.mpi.get("version") or "no MPI that is found without being named"
+    mpi = facts.mpi.get("version") or "no MPI was found by default"
     return f"Isthmus {facts.version} in {prefix}; {mpi}"

@@ -4,8 +4,8 @@ import sys
 
 
 def itself() -> list[str]:
-    """Stands for the word `isthmus`. The new process reads Python's own variables only if this one
-    does."""
+    """The words that stand for `isthmus`. The new process reads Python's own variables only if this
+    one does."""
     flags = ["-E"] if sys.flags.ignore_environment else []
     flags += ["-X", "utf8"] if sys.flags.utf8_mode else []
     return [sys.executable, *flags, "-m", "isthmus"]

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Result:
-    """`stats` has what the agents counted, `told` what ranks did and `traces` what processes noted,
-    when they were asked for."""
+    """`stats` has the counts of agents, `told` the profiles of ranks, `traces` the records of
+    processes, if they were asked for."""
 
     status: int
     stats: Stats
@@ -100,7 +100,7 @@ class Job:
         self._input: InputRelay | None = None
 
     async def run(self) -> Result:
-        """Never raises for what goes wrong with the run; that is the status."""
+        """Never raises for troubles of the run; they become its status."""
         loop = asyncio.get_running_loop()
         self._output = RankOutput(self._plan, self._voice, self._stdout_gone)
         self._signals.listen()
@@ -186,7 +186,7 @@ class Job:
         await steps.link()
         if self._gathering:
             await self._gathering.begin()
-        # From here on ranks may run; said before, because an interrupt may come in between.
+        # Ranks may run from here on. This is noted first, as an interrupt may come in between.
         for member in self._members.ranked:
             member.spawned = True
         ours = stdin_is_ours()
@@ -229,7 +229,7 @@ class Job:
         )
         if late:
             whose = "the grid file" if self._options.wait is None else "--wait"
-            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more", Weight.USER)
+            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
 
     async def _missing(self) -> list[latecomers.Missing]:
         return [] if self._ending.begun.is_set() else await latecomers.missing(self._members)
@@ -249,7 +249,7 @@ class Job:
                 if not member.killing:
                     member.verdict = member.chatter.slurm.verdict
             case "joined":
-                # A gateway that is not beside the ranks' agent knows it alone.
+                # Sometimes only a gateway away from the ranks' agent knows this.
                 self._joined(agent, message.get("cluster", member.cluster.name))
             case "count":
                 counts = message.get("ranks")
@@ -287,8 +287,8 @@ class Job:
                 why = str(message.get("message") or "its agent gave no reason")
                 if not (self._spawning and self._spawning.failed(member, why)):
                     self._reasons.error(member, message)
-            case op if op not in ANSWERS:  # a late one is to what was dropped
-                self._ending.end(1, f"{agent.label}: the agent said '{op}', unasked", Weight.FAULT)
+            case op if op not in ANSWERS:  # a late answer is to a dropped request
+                self._ending.end(1, f"{agent.label}: the agent sent '{op}' unasked", Weight.FAULT)
 
     def _joined(self, agent: Agent, cluster: object) -> None:
         for member in self._members.ranked:
@@ -303,7 +303,7 @@ class Job:
         self._members.later(agent.send("answer", rank=rank, number=number, reply=reply))
 
     def _spawn(self, rank: int, commands: object, port: str, done: Callable[[str], None]) -> None:
-        """`done` is told why it could not be done, or nothing."""
+        """Calls `done` with the reason if it failed, else with an empty string."""
 
         async def start() -> None:
             why = ""
@@ -328,7 +328,7 @@ class Job:
         self._members.changed()
 
     async def _release(self, member: Member) -> None:
-        """Of processes that were spawned and have ended well, nothing is kept but traces."""
+        """Keeps nothing of spawned processes that ended well, except their traces."""
         if self._gathering:
             await self._gathering.take(member)
         await member.agent.close(self._options.limits.close)
@@ -366,12 +366,14 @@ class Job:
         self._members.later(end())
 
     def _broken(self, error: Exception) -> None:
-        """What nobody expected in the background ends the run: somebody may wait for it."""
+        """An unexpected error in the background ends the run: somebody may wait for that work."""
         if isinstance(error, IsthmusError):
             self._voice.warn(str(error))
             return
         traceback.print_exception(error)
-        said = f"a defect of Isthmus ended the run: {error!r}\n  Report it with what stands above."
+        said = (
+            f"a defect of Isthmus ended the run: {error!r}\n  Report it, with the traceback above."
+        )
         self._ending.end(1, said, Weight.FAULT)
 
     def _stdout_gone(self) -> None:
@@ -384,7 +386,7 @@ class Job:
 def run_job(
     plan: Plan, commands: Sequence[Sequence[str]], options: JobOptions, voice: Voice
 ) -> Result:
-    """Runs to the end in a loop of its own."""
+    """Runs a job to its end, in a loop of its own."""
 
     async def main() -> Result:
         return await Job(plan, commands, options, voice).run()

@@ -1,4 +1,4 @@
-"""What of the command line is for a whole run."""
+"""Options of the command line that concern the whole run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,4 +23,4 @@ class JobOptions:
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
     why_gone: WhyGone | None = None
-    """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""
+    """Asks the scheduler of a cluster whose agent was lost; empty if it knows nothing."""

@@ -1,7 +1,7 @@
 """Waiting for clusters whose ranks come late: in a batch queue, from a slow file system.
 
-Ranks that have joined wait for the others as long as the run lasts. The user is told who is
-missing, first after some seconds, then ever more seldom."""
+Ranks that have joined wait for the others as long as the run lasts. The user hears which clusters
+are missing, first after some seconds, then ever more seldom."""
 
 import asyncio
 import contextlib
@@ -23,8 +23,8 @@ class Missing:
     label: str
     joined: int
     size: int
-    queued: str = ""  # what a scheduler said of it
-    limit: float | None = None  # seconds that it may take, as the grid file says
+    queued: str = ""  # a scheduler's words about it
+    limit: float | None = None  # seconds that the grid file allows it
 
     def __str__(self) -> str:
         if self.queued and self.joined == 0:
@@ -38,7 +38,7 @@ def sentence(seconds: float, missing: Sequence[Missing]) -> str:
 
 
 async def missing(members: Members) -> list[Missing]:
-    """The clusters that have not joined, and how many of their ranks have, as agents say."""
+    """The clusters that have not joined, with the counts of joined ranks from their agents."""
 
     def late() -> list[Member]:
         return [m for m in members.ranked if not (m.joined or m.exited or m.lost)]
@@ -77,9 +77,9 @@ async def watch(
     limit: float | None,
     of_clusters: Sequence[float] = (),
 ) -> str | None:
-    """Tells by `say` who is missing, after `first` seconds and later. None once nobody is; the
-    sentence that ends the run when somebody still is after `limit` seconds, or a cluster after its
-    own limit, which is one of `of_clusters`."""
+    """Reports missing clusters by `say`, after `first` seconds and later. Returns None once all
+    have joined. Returns the sentence that ends the run if one is missing after `limit` seconds, or
+    after its own limit of `of_clusters`."""
     clock = asyncio.get_running_loop().time
     begin = clock()
     due = first

@@ -1,5 +1,5 @@
-"""Commands whose modules are imported when they are wanted: all together take half a second, of
-which `isthmus run` needs a third (2026-11)."""
+"""Commands whose modules are imported only when needed. Importing all takes half a second, of which
+`isthmus run` needs a third (2026-11)."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,16 @@ from typer.main import get_command
 
 from isthmus.commandline import Application, Group
 
-# Where each stands, in the order of the help: a function, or an application of several commands.
+# All commands by the groups of the help, in its order.
+GROUPS = {
+    "Run": ("run",),
+    "Queues": ("submit", "jobs", "attach", "cancel", "join"),
+    "Look": ("ps", "top", "profile", "trace"),
+    "Prepare": ("grid", "doctor", "tune", "map", "install", "config"),
+    "Lab": ("lab", "bench"),
+    "Help": ("help", "version", "completion"),
+}
+# The place of each: a function, or an application of several commands.
 COMMANDS = {
     "jobs": "isthmus.queues.commands:jobs",
     "attach": "isthmus.queues.commands:attach",
@@ -46,13 +55,15 @@ def load(name: str) -> Any:
 
 
 class LaterGroup(Group):
-    """Has the commands that were added to it, and those of COMMANDS."""
+    """Has the commands that were added to it and those of COMMANDS, all by GROUPS."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        own = super().list_commands(ctx)
-        return [*own[:1], *COMMANDS, *own[1:]]
+        return [name for names in GROUPS.values() for name in names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands and cmd_name in COMMANDS:
             self.add_command(load(cmd_name), cmd_name)
-        return super().get_command(ctx, cmd_name)
+        found: Any = super().get_command(ctx, cmd_name)
+        if found is not None:
+            found.rich_help_panel = next(g for g, names in GROUPS.items() if cmd_name in names)
+        return found

@@ -1,10 +1,10 @@
-"""Models of what most runs do not read."""
+"""Models for data that most runs do not read."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class LaterModel(BaseModel):
-    """Its validators are made when they are first wanted: those of a profile and of what `tune`
-    measured take 20 ms of the 300 for which `isthmus run` computes (2026-11)."""
+    """Its validators are made on first use. Those of profiles and of the measurements of `tune`
+    take 20 of the 300 ms for which `isthmus run` computes (2026-11)."""
 
     model_config = ConfigDict(defer_build=True)

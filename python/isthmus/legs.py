@@ -1,4 +1,4 @@
-"""By which transport processes and gateways reach each other, in words."""
+"""The transports between processes and gateways, in words."""
 
 from isthmus import services
 from isthmus.grid import LinkSpec
@@ -9,30 +9,30 @@ _EITHER = "UCX where both hosts have it, else TCP"
 
 
 def net(spec: LinkSpec) -> str:
-    """Between hosts: by what gateways, or processes, of a link go there."""
+    """The transport between hosts, for gateways or processes of a link."""
     if spec.net == "ucx":
         return "UCX"
     return "TCP" if spec.net == "tcp" or spec.encrypt else _EITHER
 
 
 def of_gateways(link: GatewayLink) -> str:
-    """By which two gateways reach each other where they share no memory."""
+    """The transport between two gateways that share no memory."""
     if service := services.of_link(link):
         return f"TCP, through the service {service[0]}"
     return "ssh" if link.spec.reach == "ssh" else net(link.spec)
 
 
 def foreseen(spec: LinkSpec) -> str:
-    """By which processes of two clusters will reach each other, before their hosts are known."""
+    """The transports that processes of two clusters will use, before their hosts are known."""
     if spec.reach == "direct":
         plain = "encrypted" if spec.encrypt else "not encrypted"
         return f"direct, from process to process by {net(spec)}, {plain}; else gateways"
     if spec.reach is None:
-        return "memory where the processes of both are on one host, else gateways"
+        return "shared memory if the processes of both are on one host, else gateways"
     return "gateways"
 
 
 def foreseen_of_gateways(link: GatewayLink) -> str:
     """As `of_gateways`, before hosts are known."""
     memory = memory_wanted() and names_no_network(link)
-    return ("memory on one host, else " if memory else "") + of_gateways(link)
+    return ("shared memory on one host, else " if memory else "") + of_gateways(link)

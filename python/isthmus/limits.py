@@ -1,4 +1,4 @@
-"""How long the steps of a run may take, as far as that is a matter of seconds."""
+"""Limits for the steps of a run, in seconds."""
 
 import math
 import os
@@ -25,17 +25,17 @@ def _said(name: str, such_as: str) -> float | None:
     if not 0 <= seconds <= _MAX_SECONDS:
         raise UsageError(
             f"{name} must be a number of seconds; it is '{text}'",
-            f"Take it out of the environment, or set it as in {name}={such_as}.",
+            f"Unset it, or set it as in {name}={such_as}.",
         )
     return seconds
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
-    `late` is when the user first hears whose ranks are missing; `grace` is what clusters have to
-    end by themselves when one has failed, where the user says so. A host may
-    be starved meanwhile, or stand still: 20 s did not do to open two gateways (2026-11)."""
+    """Seconds. `start` includes ssh, and the time in which somebody may type a passphrase. `late`
+    is when the user first hears which ranks are missing. `grace` is the time for clusters to end by
+    themselves after one has failed, if the user gives it. A host may be starved or stand still
+    meanwhile: 20 s did not suffice to open two gateways (2026-11)."""
 
     start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
     configure: float = 60

@@ -1,11 +1,11 @@
-"""Whose bytes may be written now: the clusters' output is mixed between lines, not within them."""
+"""Decides whose bytes may be written: clusters' output mixes between lines, not within them."""
 
 from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-# An agent passes on what it read, which may end within a line; the line's other end follows it at
-# once, unless the program is slow to write it (a prompt, a row of dots). 2026-11
+# An agent passes on what it has read, which may end within a line. The rest of the line follows at
+# once, unless the program writes it slowly (a prompt, a row of dots). 2026-11
 KEEP = 0.1
 
 
@@ -17,27 +17,27 @@ class _Piece:
 
 
 class Lines:
-    """The source whose line is unfinished has the floor until it ends the line, or for `KEEP`
-    seconds since the line began; a line that lasts longer never has it again. What others say
-    meanwhile waits, in its order. Every source's own bytes keep their order, over all its
-    descriptors; a lone source never waits."""
+    """A source with an unfinished line has the floor until it ends the line, or for `KEEP` seconds
+    since the line began. A line that lasts longer never has it again. Bytes of other sources wait
+    meanwhile, in their order. Each source's bytes keep their order, over all its descriptors. A
+    lone source never waits."""
 
     def __init__(self) -> None:
         self._waiting: deque[_Piece] = deque()
         self._holder: Hashable | None = None
         self._until = 0.0
-        self._slow: set[Hashable] = set()  # whose unfinished line has had its time
+        self._slow: set[Hashable] = set()  # sources whose unfinished line has had its time
 
     def __len__(self) -> int:
-        """Pieces that wait."""
+        """The number of pieces that wait."""
         return len(self._waiting)
 
     def deadline(self) -> float | None:
-        """When `ready` has something to say even without a `put`; None: not by itself."""
+        """When `ready` has output even without a `put`; None: never by itself."""
         return self._until if self._waiting else None
 
     def put(self, source: Hashable, fd: int, data: bytes) -> None:
-        """`source`: whatever tells one agent from another, but None. `data` is not empty."""
+        """`source` tells one agent from another, and is not None. `data` is not empty."""
         self._waiting.append(_Piece(source, fd, data))
 
     def ready(self, now: float) -> Iterator[tuple[int, bytes]]:
@@ -71,7 +71,7 @@ class Lines:
         return any(piece.source != source for piece in self._waiting)
 
     def _last(self, piece: _Piece, rest: bytes) -> None:
-        """The next line of who has ended one comes after what the others have to say."""
+        """A source has ended a line: its next line comes after the output of the others."""
         own = [other for other in self._waiting if other.source == piece.source]
         others = [other for other in self._waiting if other.source != piece.source]
         self._waiting = deque([*others, _Piece(piece.source, piece.fd, rest), *own])

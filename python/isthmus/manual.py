@@ -1,4 +1,5 @@
-"""Manual pages, made of what --help says. A page for each command; a group's has its commands."""
+"""Manual pages, made from the texts of --help. Each command has a page; that of a group has its
+commands."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ _INDENT = re.compile(r"^ {2,}")
 
 
 def pages(app: typer.Typer) -> dict[str, str]:
-    """By name, as "isthmus-run.1"."""
+    """The pages by name, such as "isthmus-run.1"."""
     main = typer.main.get_command(app)
     made = {"isthmus.1": _page("isthmus", main)}
     for name, command in _commands(main):
@@ -81,7 +82,7 @@ def _params(command: Any, kind: str) -> list[Any]:
 
 
 def _options(command: Any, heading: str) -> Iterator[str]:
-    """Arguments with help, then options by the panels that --help has them in."""
+    """Arguments with help, then options by the panels of --help."""
     arguments = [param for param in _params(command, "argument") if getattr(param, "help", None)]
     panels: dict[str, list[Any]] = {"Arguments": arguments} if arguments else {}
     for param in _params(command, "option"):

@@ -20,7 +20,7 @@ class Member:
 
     plan: AgentPlan
     agent: Agent
-    cluster: ClusterPlan  # its own, or whose gateways it has
+    cluster: ClusterPlan  # its own, or the one whose gateways it has
     spawned: bool = False
     joined: bool = False
     counts: Mapping[str, object] | None = None  # ranks that have joined here; None: not known now
@@ -29,8 +29,8 @@ class Member:
     lost: bool = False
     aborting: bool = False  # a rank of it has called MPI_Abort: its native launcher ends the others
     killing: bool = False  # its ranks are being ended by this launcher
-    verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
-    dropped: bool = False  # it is none of the run any more
+    verdict: str = ""  # why a scheduler has ended its ranks, unless this launcher did
+    dropped: bool = False  # no longer part of the run
     chatter: Chatter = field(default_factory=Chatter)
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class Member:
 
 
 class Members:
-    """All members, in the order of the plan. Whoever learns something of one calls `changed`."""
+    """All members, in the order of the plan. Code that changes a member calls `changed`."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Members:
         show: Callable[[str], None] | None = None,
         arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`. `broken` is given what work in the
-        background raises, `show` the agents' logs. `arrivals` are the agents of clusters' ranks
-        that have dialled in, by cluster."""
+        """`commands[i]` starts the agent `plan.agents[i]`. `broken` gets the exceptions of
+        background work, `show` the agents' logs. `arrivals` are the agents of ranks that have
+        dialled in, by cluster."""
         here = arrivals or {}
         self.plan = plan
         self._broken = broken
@@ -70,7 +70,7 @@ class Members:
         command: Sequence[str],
         arrival: "Arrival | None" = None,
     ) -> Member:
-        """A further one, while the run goes on, where it is not of the plan."""
+        """Adds a member while the run goes on, even one that is not in the plan."""
         agent = _agent(self.plan.where(spec), command, spec.host, self._show, arrival)
         member = Member(spec, agent, cluster)
         self._all.append(member)
@@ -78,19 +78,19 @@ class Members:
         return member
 
     def another(self, member: Member) -> Agent:
-        """To take the place of a member's that is lost, started as that was."""
+        """A new agent for a member that has lost its own, started in the same way."""
         lost = member.agent
         return _agent(lost.label, lost.command, lost.target, self._show, None)
 
     def replace(self, member: Member, agent: Agent) -> None:
-        """That is the member's from now on."""
+        """Makes this agent the member's from now on."""
         del self._by_agent[id(member.agent)]
         member.agent, member.lost = agent, False
         self._by_agent[id(agent)] = member
         self.changed()
 
     def drop(self, member: Member) -> None:
-        """It is none of the run any more; what its agent still says is not for anybody."""
+        """Removes the member from the run; further messages of its agent are ignored."""
         member.dropped = True
         self._all.remove(member)
         self.changed()
@@ -103,29 +103,29 @@ class Members:
 
     @property
     def ranked(self) -> list[Member]:
-        """Those with ranks, of which the first has world rank 0."""
+        """Members with ranks; the first has world rank 0."""
         return [member for member in self._all if member.plan.has_ranks]
 
     @property
     def running(self) -> list[Member]:
-        """Those whose ranks have been started and have not ended."""
+        """Members whose ranks have started and not ended."""
         return [m for m in self.ranked if m.spawned and not m.exited and not m.lost]
 
     def changed(self) -> None:
         self._news.set()
 
     async def until(self, so: Callable[[], bool]) -> None:
-        """Waits for news until `so()`."""
+        """Waits for news until `so()` holds."""
         while not so():
             await self.news()
 
     async def news(self) -> None:
-        """Waits for the next."""
+        """Waits for the next change."""
         self._news.clear()
         await self._news.wait()
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does it in the background."""
+        """Runs the work in the background."""
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._done)

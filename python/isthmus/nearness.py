@@ -1,4 +1,4 @@
-"""Who is where, as agents have said, and so how one reaches another."""
+"""The places of clusters and gateways by their agents' words, and how they reach each other."""
 
 from collections.abc import Sequence
 
@@ -10,27 +10,27 @@ from isthmus.routes import GatewayLink
 
 
 class Nearness:
-    """Of the agents of one run; what they say is put in as they say it."""
+    """For the agents of one run; callers fill in what the agents say."""
 
     def __init__(self, plan: Plan, agents: Sequence[tuple[AgentPlan, Agent]]) -> None:
         self._plan = plan
         self._agents = agents
         self.here: set[int] = set()  # clusters whose ranks all run beside their agent
         self.listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
-        self.doors: dict[str | None, str] = {}  # by host: how the launcher's relay is reached
+        self.doors: dict[str | None, str] = {}  # by host: the address of the launcher's relay
         self.memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
 
     def share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
-        """All ranks of both clusters are on one host, and need no gateway."""
+        """Whether all ranks of both clusters are on one host, so that they need no gateway."""
         return link.reach is None and {a, b} <= self.here and self._same_place(a, b)
 
     def _same_place(self, a: int, b: int) -> bool:
-        """The agents of both clusters are on one host, and share its memory."""
+        """Whether the agents of both clusters are on one host, and share its memory."""
         return bool(self.memory.get(a)) and self.memory.get(a) == self.memory.get(b)
 
     def by_memory(self, link: GatewayLink, spec: AgentPlan) -> bool:
-        """The gateways of a link are on one host, and may share its memory. Not where the grid file
-        says something of a network: then that is wanted."""
+        """Whether the gateways of a link are on one host, and may share its memory. They do not if
+        the grid file describes a network between them: then the user wants that network."""
         home = next(g.agent for g in self._plan.gateways if g.node == link.target)
         there = self._agents[home][1].memory
         return (
@@ -43,7 +43,7 @@ class Nearness:
     def addresses(
         self, node: int, seen_by: AgentPlan, cluster: int, by_memory: bool = False
     ) -> list[str]:
-        """Of a gateway, as one of that cluster; best first."""
+        """The addresses of a gateway as one of that cluster, best first."""
         gateway = next(g for g in self._plan.gateways if g.node == node)
         home, agent = self._agents[gateway.agent]
         local = [a for a in self.listening[node] if a.startswith("unix:")]
@@ -56,10 +56,11 @@ class Nearness:
             hosts.insert(0, home.host.rpartition("@")[2])
         elif home.host is not None and len(gateway.clusters) > 1:
             hosts.append(home.host.rpartition("@")[2])
-        # The agent tells them in the order in which they were asked for.
+        # The agent lists addresses in the order in which they were requested.
         at = gateway.listen.index(place.listen)
         listening = tcp[at : at + 1]
-        # Of links only the agent's own: they are measured and paced as TCP is.
+        # A link between gateways uses a socket only within one agent: links are measured and paced
+        # as TCP.
         ranks_here = (
             seen_by.has_ranks
             and cluster == seen_by.cluster

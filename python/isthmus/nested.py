@@ -1,4 +1,4 @@
-"""Whether a native launcher has started this command, several times over."""
+"""Detects a native launcher that has started this command several times."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from isthmus.errors import UsageError
 
-# The number of processes, as each launcher puts it into their environment.
+# Each launcher puts the number of processes into one of these variables.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 _LAUNCHERS = (
     "mpirun", "mpiexec", "orterun", "orted", "prterun", "prted", "prte", "hydra_pmi_proxy",
@@ -15,15 +15,16 @@ _LAUNCHERS = (
 
 
 def check(environ: Mapping[str, str], parent: str | None = None) -> None:
-    """UsageError where the parent is a launcher that started more than one process. A rank that
-    runs `isthmus` by itself has another parent, or is one of its own program."""
+    """UsageError if the parent is a launcher that started more than one process. A rank that runs
+    `isthmus` itself has another parent, or is alone in its program."""
     sizes = [int(environ[name]) for name in _SIZES if environ.get(name, "").isdecimal()]
     if max(sizes, default=1) < 2:
         return
     name = _parent() if parent is None else parent
     if name.partition(".")[0] in _LAUNCHERS:
         raise UsageError(
-            f"{name} has started `isthmus run` {max(sizes)} times, each to start the ranks itself",
+            f"{name} has started `isthmus run` {max(sizes)} times, but one `isthmus run` starts "
+            "all ranks",
             "Call `isthmus run -n N PROGRAM` alone, without a native launcher before it.",
         )
 

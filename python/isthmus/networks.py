@@ -1,4 +1,4 @@
-"""Networks of a grid file: which clusters stand in them, and which hosts join them."""
+"""Networks of a grid file: the clusters in them, and the hosts that join them."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ from isthmus.gridtables import ClusterSpec, GatewaySpec, Grid, NetworkSpec
 
 
 def bridges(grid: Grid) -> list[GatewaySpec]:
-    """The gateways that the file's networks make: every host that is named in several, unless a
-    [[gateway]] says what it is. UsageError: it would join fewer than two clusters."""
+    """The gateways that the file's networks make: each host in several networks, unless a
+    [[gateway]] describes it. UsageError if it would join fewer than two clusters."""
     named = {gateway.host.rpartition("@")[2] for gateway in grid.gateway if gateway.host}
     members = {name: hosts_of(network) for name, network in grid.network.items()}
     hosts = dict.fromkeys(host for known in members.values() for host in known)
@@ -30,9 +30,9 @@ def _bridge(grid: Grid, host: str, networks: list[str]) -> GatewaySpec:
         among = " and ".join(f"'{name}'" for name in networks)
         found = f"only cluster '{next(iter(places))}'" if places else "no cluster"
         raise UsageError(
-            f"host '{host}' is named in the networks {among}, in which {found} stands",
-            "Name hosts of a cluster (its 'host', or some of its 'hosts') in each of them, or take "
-            f"'{host}' out of one.",
+            f"host '{host}' is in the networks {among}, which hold {found}",
+            "In each of them, name hosts of a cluster (its 'host', or some of its 'hosts'), or "
+            f"remove '{host}' from one.",
         )
     listen = [place for place in places.values() if place]
     return GatewaySpec(
@@ -43,13 +43,14 @@ def _bridge(grid: Grid, host: str, networks: list[str]) -> GatewaySpec:
 
 
 def _target(grid: Grid, host: str) -> str:
-    """As ssh shall know it: where a cluster's agent runs there, as the cluster says."""
+    """The host's name for ssh; where a cluster's agent runs there, the name that the cluster
+    has."""
     known = (cluster.host for cluster in grid.cluster.values() if cluster.host)
     return next((target for target in known if target.rpartition("@")[2] == host), host)
 
 
 def clusters_of(grid: Grid, network: NetworkSpec) -> Iterator[str]:
-    """Those with a host in the network."""
+    """The clusters with a host in the network."""
     known = set(hosts_of(network))
     for name, cluster in grid.cluster.items():
         if known & _hosts(cluster):
@@ -66,7 +67,7 @@ def _hosts(cluster: ClusterSpec) -> set[str]:
 
 
 def _place(network: NetworkSpec) -> str | None:
-    """Where a gateway listens in the network."""
+    """The place where a gateway listens in the network."""
     if network.subnet:
         return network.subnet
     return f"%{network.interface}" if network.interface else None

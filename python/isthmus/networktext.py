@@ -1,5 +1,5 @@
-"""The text of ISTHMUS_NETWORK (docs/collectives.md) about the ways between clusters: what is known
-of single pairs, and what a grid file says of them."""
+"""The text of ISTHMUS_NETWORK (docs/collectives.md) about network paths between clusters: figures
+of single pairs, and those that a grid file gives."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from isthmus import routes
 from isthmus.errors import UsageError, did_you_mean
 from isthmus.grid import Grid, LinkSpec
 
-NEAR = 0.15  # figures that differ less are alike: `isthmus tune` is no surer of them
-# Characters of entries about pairs. An environment has some 128 KiB for one variable on Linux, and
-# every process keeps it (2026-11: 16 KiB are some 500 pairs, all of 32 clusters).
+NEAR = 0.15  # smaller differences do not count: `isthmus tune` is no more exact
+# A limit on the characters of entries about pairs. Linux allows some 128 KiB for one variable, and
+# every process keeps it (2026-11: 16 KiB hold some 500 pairs, all of 32 clusters).
 MOST = 16 << 10
 
 
@@ -26,14 +26,14 @@ class Way:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What the ways of several pairs lead over; bytes a second of all of them, each way."""
+    """A stretch that the paths of several pairs share; bytes a second of all of them, each way."""
 
     between: Sequence[tuple[str, str]]
     rate: float
 
 
 def worst(ways: Sequence[Way]) -> list[str]:
-    """What counts for all pairs that nothing else is said of."""
+    """Entries for all pairs that have no entries of their own."""
     latency = time(max((way.latency for way in ways), default=0))
     slowest = rate(min((way.rate for way in ways if way.rate > 0), default=0))
     return [
@@ -43,8 +43,8 @@ def worst(ways: Sequence[Way]) -> list[str]:
 
 
 def pairs(ways: Sequence[Way]) -> list[str]:
-    """Pairs that are better than the worst, those that are most so first, within MOST. What is left
-    out is taken for worse than it is, never for better."""
+    """Entries for pairs that are better than the worst, the best of them first, within MOST. A pair
+    that is left out counts as worse than it is, never as better."""
     longest = max((way.latency for way in ways), default=0)
     slowest = min((way.rate for way in ways if way.rate > 0), default=0)
 
@@ -62,13 +62,13 @@ def pairs(ways: Sequence[Way]) -> list[str]:
 
 
 def shared(stretches: Iterable[Stretch]) -> list[str]:
-    """Stretches that pairs share, up to MOST. One that is left out is taken for none."""
+    """Entries for stretches that pairs share, up to MOST. A stretch that is left out is unknown."""
     return _bounded(_shared(one) for one in stretches)
 
 
 def of_links(grid: Grid, without: Collection[str] = ()) -> str:
-    """What a grid file says of its links: of each pair of clusters what the way between them is
-    made of, and what several ways share. `without`: "wan-latency", "wan-rate", of which more is
+    """Figures from the links of a grid file: the path between each pair of clusters, and the
+    stretches that paths share. `without`: "wan-latency", "wan-rate", for which better figures are
     known."""
     stretches = [Stretch([(a, b) for a, b in one.between], one.rate.bytes) for one in grid.shared]
     if not any(link.rate or link.rtt for link in grid.link):
@@ -104,8 +104,8 @@ def said(text: str) -> set[str]:
 
 
 def check(text: str, grid: Grid) -> None:
-    """UsageError where the user's ISTHMUS_NETWORK names a cluster that is not in the grid: the
-    ranks pass over what they have no part in."""
+    """UsageError if the user's ISTHMUS_NETWORK names a cluster that is not in the grid: ranks
+    ignore entries that do not concern them."""
     for entry in text.split(","):
         key, _, value = entry.partition("=")
         if key.strip() not in ("pair", "shared"):
@@ -135,7 +135,7 @@ def _shared(stretch: Stretch) -> str:
 
 
 def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[routes.Pair]:
-    """The links of a shortest way, by the cluster that comes next from each to each."""
+    """The links of a shortest path; `ahead` has the next cluster from each cluster to each."""
     steps: list[routes.Pair] = []
     while start != goal and goal in ahead[start]:
         follower = ahead[start][goal]
@@ -145,7 +145,7 @@ def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[ro
 
 
 def _latency(links: Sequence[Sequence[LinkSpec]]) -> float:
-    """Of one link after the other, each of which may be several side by side. 0: not known."""
+    """The latency of a chain of steps, each with one or several parallel links. 0: not known."""
     each = [max((x.rtt.seconds / 2 for x in link if x.rtt), default=0.0) for link in links]
     return sum(each) if all(each) else max(each)
 

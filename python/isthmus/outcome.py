@@ -1,4 +1,4 @@
-"""How a run ends: an exit status and, unless all went well, a sentence."""
+"""The end of a run: an exit status and, unless all went well, a sentence."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,8 +10,8 @@ from isthmus.errors import IsthmusError
 
 
 class Weight(IntEnum):
-    """Which outcome is told when several come at once: a request of the user, MPI_Abort, a broken
-    part, and last the exit status of a program, which all of these bring about."""
+    """Which outcome is reported when several come at once: a request of the user, MPI_Abort, a
+    broken part, and last the exit status of a program, which all of these cause."""
 
     EXIT = 1
     FAULT = 2
@@ -32,7 +32,7 @@ class Ending:
     def __init__(self) -> None:
         self.begun = asyncio.Event()
         self.outcome: Outcome | None = None
-        self.killing = False  # what ends now is ended by this launcher
+        self.killing = False  # this launcher is ending the ranks
 
     def end(self, status: int, sentence: str, weight: Weight) -> None:
         if self.killing and weight != Weight.USER:
@@ -42,17 +42,17 @@ class Ending:
         self.begun.set()
 
     def replace(self, status: int, sentence: str) -> None:
-        """More is known of the same."""
+        """Replaces the sentence once more is known about the same outcome."""
         assert self.outcome
         self.outcome = Outcome(status, sentence, self.outcome.weight)
 
     @property
     def sentence(self) -> str:
-        """What is going to be said, as far as is known."""
+        """The sentence that will be reported, as far as it is known."""
         return self.outcome.sentence if self.outcome else ""
 
     async def unless_begun(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Does the work, or drops it when the run has to end. True when it was done. An
+        """Does the work, or drops it when the run has to end. Returns True if it was done. An
         IsthmusError of the work ends the run."""
         task = asyncio.create_task(work)
         ending = asyncio.create_task(self.begun.wait())

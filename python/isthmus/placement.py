@@ -1,14 +1,15 @@
 """Which ranks go to which cluster.
 
-The rule: parts are placed one after the other. A part with --on goes to that cluster whole. A part
-without fills the clusters: where every cluster has `slots`, each takes what it has left, the
-fastest by `speed` first, else in the order of the grid file; where none has, the ranks are shared
-out by `speed`, the first clusters taking one more where it does not divide. The clusters of the
-world stand in the order in which they first got a rank, and each holds one block of world ranks,
+The rule: parts are placed one after the other. A part with --on goes to that cluster as a whole. A
+part without --on fills the clusters. If every cluster has `slots`, each takes what it has left, the
+fastest by `speed` first, else in the order of the grid file. If no cluster has slots, the ranks are
+shared out by `speed`; the first clusters take one more if that does not divide. The clusters of the
+world stand in the order in which they first got a rank. Each holds one block of world ranks, with
 its parts in the order of the command line.
 
-A rank map says it of each world rank instead. Parts then have ranks in the order of the command
-line, clusters stand in the order of their first ranks, and native ranks ascend as world ranks do.
+A rank map gives the cluster of each world rank instead. Then parts have ranks in the order of the
+command line, clusters stand in the order of their first ranks, and native ranks ascend as world
+ranks do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,27 +21,28 @@ from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.grid import ClusterSpec
 from isthmus.rankmap import RankMap
 
-# All ranks find theirs in one variable of the environment, of which Linux lets 128 KiB be.
+# All ranks find their number in one environment variable, which Linux limits to 128 KiB.
 _MOST_TEXT = 96 << 10
 
 
 @dataclass(frozen=True)
 class Part:
-    """What stands between two `:` of the command line. `n` None: all slots, or 1 in all."""
+    """A part of the command line, between two `:`. `n` None: all slots, else one for each
+    cluster."""
 
     argv: list[str]
     n: int | None = None
     on: str | None = None
     env: dict[str, str] = field(default_factory=dict)
     wdir: str | None = None
-    mpi: str | None = None  # in place of the clusters' own
-    number: int = 0  # of the command line: what MPI_APPNUM says
+    mpi: str | None = None  # overrides the clusters' own
+    number: int = 0  # its place in the command line: the value of MPI_APPNUM
 
 
 @dataclass
 class Block:
-    """The processes of one cluster: `first` and the following, in `parts` of (n, part). These
-    numbers are their world ranks as well, unless `ranks` has others."""
+    """The processes of one cluster, from `first` on, in `parts` of (n, part). These numbers are
+    their world ranks as well, unless `ranks` has others."""
 
     cluster: str
     first: int = 0
@@ -63,7 +65,7 @@ class Block:
 def place(
     clusters: Mapping[str, ClusterSpec], parts: Sequence[Part], ranks: RankMap | None = None
 ) -> list[Block]:
-    """The blocks of the world in order. UsageError when the ranks do not fit."""
+    """The blocks of the world in order. UsageError if the ranks do not fit."""
     blocks: dict[str, Block] = {}
     if ranks is not None:
         blocks = _mapped(clusters, parts, ranks)
@@ -79,13 +81,13 @@ def place(
         if len(directories) > 1:
             raise UsageError(
                 f"parts on cluster '{block.cluster}' ask for different working directories",
-                "Give the same --wdir to all parts that have ranks on one cluster.",
+                "Give the same --wdir to all parts with ranks on one cluster.",
             )
     return list(blocks.values())
 
 
 def without_slots(clusters: Mapping[str, ClusterSpec]) -> list[str]:
-    """Clusters without `slots`, where others have them: then not all ranks can be shared out."""
+    """Clusters without `slots`, if others have them: then not all ranks can be placed."""
     without = [name for name, spec in clusters.items() if spec.slots is None]
     return without if len(without) < len(clusters) else []
 
@@ -97,7 +99,8 @@ def _mapped(
     for part in parts:
         if part.on is not None:
             raise UsageError(
-                f"--on {part.on}: {ranks.name} says where each rank goes", "Leave out --on."
+                f"--on {part.on}: {ranks.name} already gives the cluster of each rank",
+                "Leave out --on.",
             )
     of_rank = [part for part, n in _counts(parts, ranks) for _ in range(n)]
     blocks: dict[str, Block] = {}
@@ -112,28 +115,29 @@ def _mapped(
     elif sum(len(ranklist.text(block.world_ranks)) for block in blocks.values()) > _MOST_TEXT:
         raise UsageError(
             f"{ranks.name}: the map is too long for the environment of the ranks",
-            "Let more neighbours be in one cluster.",
+            "Put more neighbouring ranks into one cluster.",
         )
     return blocks
 
 
 def _counts(parts: Sequence[Part], ranks: RankMap) -> list[tuple[Part, int]]:
-    """How many ranks each part has: together those of the map."""
+    """The number of ranks of each part; all together are those of the map."""
     given = sum(part.n for part in parts if part.n is not None)
     without = [part for part in parts if part.n is None]
     rest = ranks.size - given
     if len(without) > 1:
         raise UsageError(
-            f"'{without[1].argv[0]}' has no -n, and neither has '{without[0].argv[0]}'",
-            f"Say with -n which of the {ranks.size} ranks of {ranks.name} are whose.",
+            f"'{without[1].argv[0]}' has no -n, nor has '{without[0].argv[0]}'",
+            f"Give -n to all parts but one; together they run the {ranks.size} ranks of "
+            f"{ranks.name}.",
         )
     if rest < len(without) or (rest and not without):
         asked = f"-n asks for {given}"
         if without and given <= ranks.size:
             asked += f", which leaves none for '{without[0].argv[0]}'"
         raise UsageError(
-            f"{ranks.name} has {ranks.size} rank{'s' if ranks.size > 1 else ''}, and {asked}",
-            "Leave out -n, or give the map as many.",
+            f"{ranks.name} has {ranks.size} rank{'s' if ranks.size > 1 else ''}, but {asked}",
+            "Leave out -n, or ask for as many ranks as the map has.",
         )
     return [(part, part.n if part.n is not None else rest) for part in parts]
 
@@ -156,15 +160,15 @@ def _shares(
         if n == 0 or (part.on in free and n > free[part.on]):
             raise UsageError(
                 f"cluster '{part.on}' has {max(free[part.on], 0)} slots left of "
-                f"{clusters[part.on].slots}, and '{part.argv[0]}' asks for {part.n or 'all'}",
+                f"{clusters[part.on].slots}, but '{part.argv[0]}' asks for {part.n or 'all'}",
                 "Lower -n, or raise 'slots' of the cluster in the grid file.",
             )
         return [(part.on, n)]
     if without := without_slots(clusters):
         raise UsageError(
-            f"some clusters of the grid have 'slots' and some ({listing(without)}) have not, so "
+            f"some clusters of the grid have 'slots' but {listing(without)} have none, so "
             f"'{part.argv[0]}' cannot be placed",
-            "Give 'slots' to every cluster or to none, or say where with --on CLUSTER.",
+            "Give 'slots' to every cluster or to none, or name the cluster by --on CLUSTER.",
         )
     if free:
         fastest = sorted(free, key=lambda name: -clusters[name].speed)
@@ -189,7 +193,7 @@ def _fill(free: Mapping[str, int], part: Part) -> list[tuple[str, int]]:
     wanted = part.n if part.n is not None else total
     if wanted > total or wanted == 0:
         raise UsageError(
-            f"the grid has {total} slots left, and '{part.argv[0]}' asks for {wanted or 'all'}",
+            f"the grid has {total} slots left, but '{part.argv[0]}' asks for {wanted or 'all'}",
             "Lower -n, or raise 'slots' of the clusters in the grid file.",
         )
     shares = []

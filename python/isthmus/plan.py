@@ -1,4 +1,4 @@
-"""What a run starts and where: the grid and the placement, worked out before anything is begun."""
+"""The plan of a run, worked out from grid and placement before anything begins."""
 
 import os
 import secrets
@@ -19,20 +19,20 @@ from isthmus.rankmap import RankMap
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster, with the ranks that it holds; none where it only forwards."""
+    """A cluster with the ranks that it holds; without ranks it only forwards."""
 
     name: str
     spec: ClusterSpec
     block: Block
 
     def argv(self, part: Part) -> list[str]:
-        """As the cluster's ranks run it: `program` of the grid file is its name there."""
+        """The command for the cluster's ranks: `program` of the grid file is its name there."""
         return [self.spec.program or part.argv[0], *part.argv[1:]]
 
 
 @dataclass(frozen=True)
 class GatewayPlan:
-    """`clusters`, those that it serves, and `agent` are indices."""
+    """`clusters` are the indices of the clusters that it serves; `agent` is an index, too."""
 
     node: int
     clusters: tuple[int, ...]
@@ -40,7 +40,8 @@ class GatewayPlan:
     places: tuple[Place, ...]  # one, or one for each cluster
 
     def place(self, cluster: int) -> Place:
-        """Where the cluster finds it, or others find it as the cluster's gateway."""
+        """The place where the cluster finds it, or where others find it as the cluster's
+        gateway."""
         return self.places[self.clusters.index(cluster) if len(self.places) > 1 else 0]
 
     @property
@@ -50,15 +51,15 @@ class GatewayPlan:
 
 @dataclass
 class AgentPlan:
-    """One isthmusd. Each cluster has one that starts its ranks, and one more for each further
-    host on which it has gateways; the one of a gateway of several clusters is the first's."""
+    """One isthmusd. Each cluster has one that starts its ranks, and one more for each further host
+    with gateways of it. The agent of a gateway of several clusters belongs to the first of them."""
 
     cluster: int  # of Plan.places
     host: str | None
     prefix: str | None
     has_ranks: bool
     joins: bool = False  # a batch job starts it, and it dials in
-    door: str | None = None  # a unix socket here, to which its ssh brings connections from there
+    door: str | None = None  # a unix socket here, to which its ssh forwards connections
     gateways: list[GatewayPlan] = field(default_factory=list)
 
 
@@ -69,7 +70,7 @@ class Plan:
     job: str
     clusters: list[ClusterPlan]
     forwarding: list[ClusterPlan]
-    """Clusters without ranks by way of which others reach each other; they are not of the world."""
+    """Clusters without ranks through which others reach each other; they are not in the world."""
     agents: list[AgentPlan]
     gateways: list[GatewayPlan]
     links: list[routes.GatewayLink]
@@ -77,23 +78,24 @@ class Plan:
     named: list[routes.NamedLink]
     tables: dict[int, routes.Table]
     relays: set[str] = field(default_factory=set)
-    """Of `forwarding`, those that are relays: of the grid file, or the launcher's for ssh."""
+    """The relays in `forwarding`: those of the grid file, and the launcher's for ssh."""
     services: dict[str, str] = field(default_factory=dict)
-    """By "host:port": the file of the user's key."""
+    """The files of the user's keys, by "host:port"."""
     door: str | None = None
     """The unix socket of the launcher's relay, where links go by ssh."""
     grown: list[ClusterPlan] = field(default_factory=list)
-    """Clusters that the world has got while it runs, behind `clusters`."""
+    """Clusters that the world gained while it runs; they follow `clusters`."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
     by_memory: set[tuple[int, int]] = field(default_factory=set)
     """Nodes of linked gateways that share memory where they can; known once they have joined."""
     patience: float = 600.0
-    """Of links that have none of their own, and of those to other runs; seconds."""
+    """Seconds, for links without a patience of their own, and for links to other runs."""
     guest_services: dict[str, str] = field(default_factory=dict)
-    """As `services`: all that clusters of this run reach, where other runs may meet it."""
+    """As `services`, for all that clusters of this run reach and other runs may meet it at."""
     outward: bool = False
-    """What ranks tell in the end, or other runs, goes by gateways: one cluster needs one, too."""
+    """Ranks report at the end, or reach other runs, by gateways: even a single cluster needs
+    one."""
 
     @property
     def size(self) -> int:
@@ -104,13 +106,13 @@ class Plan:
         return self.clusters + self.forwarding
 
     def cluster_name(self, index: int) -> str:
-        """Of a cluster of the world as it is by now."""
+        """The name of a cluster of the world as it is now."""
         world = [*self.clusters, *self.grown]
         return world[index].name if index < len(world) else f"cluster {index}"
 
     @property
     def alone(self) -> bool:
-        """The world is one cluster: a native job, with nothing of the grid in it."""
+        """Whether the world is one cluster: a native job, without Isthmus."""
         return len(self.clusters) == 1 and not self.outward
 
     def where(self, agent: AgentPlan) -> str:
@@ -126,7 +128,7 @@ class Plan:
         return name if agent.host is None else f"{name} on {agent.host}"
 
     def gateway_name(self, node: int) -> str:
-        """The names of its clusters, numbered where these have several gateways."""
+        """The names of its clusters, with a number if these have several gateways."""
         gateway = next((g for g in self.gateways if g.node == node), None)
         if gateway is None:
             return str(node)
@@ -145,10 +147,10 @@ def make_plan(
     guests: bool = False,
     far: bool = False,
 ) -> Plan:
-    """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
-    ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
-    still stands where the grid file has it, and is started there. `guests`: other runs may come,
-    also to one cluster, and by relays. `far`: runs or ranks of other hosts may."""
+    """UsageError if ranks do not fit or clusters are not joined. With `joining` the agents of ranks
+    dial in from batch jobs, on hosts that are not known yet. A gateway with a given address still
+    stands where the grid file puts it, and is started there. `guests`: other runs may come, also to
+    one cluster, and by relays. `far`: runs or ranks on other hosts may come."""
     blocks = place(grid.cluster, parts, ranks)
     used = {block.cluster for block in blocks}
     if joining:
@@ -164,7 +166,7 @@ def make_plan(
     specs = [*grid.gateway, *networks.bridges(grid)]
     clusters, forwarding = _clusters(grid, blocks, specs, relayed)
     names = [cluster.name for cluster in clusters + forwarding]
-    # A cluster without any has a gateway beside its agent; a world of one cluster needs none.
+    # A cluster without a gateway gets one beside its agent; a world of one cluster needs none.
     served = {name for spec in specs for name in spec.serves}
     specs += [GatewaySpec(cluster=name) for name in names if name not in served]
     places = clusters + forwarding
@@ -227,27 +229,28 @@ def make_plan(
 
 
 def _reach_from_environment() -> Reach | None:
-    """That of links which leave it open."""
+    """The reach of links that leave it open."""
     text = os.environ.get("ISTHMUS_REACH", "")
     known = [reach for reach in get_args(Reach) if reach != "ssh"]
     if text and text not in known:
         raise UsageError(
-            f"ISTHMUS_REACH is '{text}'", f"Give it one of {', '.join(known)}, or unset it."
+            f"ISTHMUS_REACH is '{text}'", f"Set it to one of {', '.join(known)}, or unset it."
         )
     return cast(Reach, text) if text else None
 
 
 def memory_wanted() -> bool:
-    """Gateways share memory with processes and gateways of their host, unless ISTHMUS_LEG says
-    otherwise."""
+    """Whether gateways share memory with processes and gateways of their host, as they do unless
+    ISTHMUS_LEG forbids it."""
     text = os.environ.get("ISTHMUS_LEG", "")
     if text not in ("", "memory", "socket"):
-        raise UsageError(f"ISTHMUS_LEG is '{text}'", "Give it 'memory' or 'socket', or unset it.")
+        raise UsageError(f"ISTHMUS_LEG is '{text}'", "Set it to 'memory' or 'socket', or unset it.")
     return text != "socket"
 
 
 def names_no_network(link: routes.GatewayLink) -> bool:
-    """Nothing is said of what lies between its gateways, so they may share memory on one host."""
+    """Whether the grid file leaves the network between its gateways open, so that they may share
+    memory on one host."""
     said = link.spec
     tuned = said.rate or said.rtt or said.streams or said.congestion or said.compress
     return said.net != "ucx" and not tuned and not services.of_link(link)
@@ -256,7 +259,7 @@ def names_no_network(link: routes.GatewayLink) -> bool:
 def _clusters(
     grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec], relayed: Iterable[str]
 ) -> tuple[list[ClusterPlan], list[ClusterPlan]]:
-    """Those of the world, and those that only forward, `relayed` among them."""
+    """The clusters of the world, and the clusters that only forward, with `relayed` among them."""
     names = list(grid.cluster)
     used = [names.index(block.cluster) for block in blocks]
     always = [names.index(name) for name in relayed]
@@ -269,8 +272,8 @@ def _clusters(
 def _pairs(
     grid: Grid, names: Sequence[str], specs: Sequence[GatewaySpec]
 ) -> dict[routes.Pair, list[LinkSpec]]:
-    """Clusters that are next to each other: by links, or by a gateway that stands in both."""
-    memory_wanted()  # names what is wrong with it
+    """Neighbouring clusters: joined by links, or by a gateway that stands in both."""
+    memory_wanted()  # UsageError if it is set wrongly
     usual = {"patience": grid.patience, "reach": _reach_from_environment()}
     pairs = routes.neighbours(names, grid.link)
     for spec in specs:
@@ -287,7 +290,7 @@ def _pairs(
 
 
 def _both(links: Sequence[LinkSpec]) -> LinkSpec:
-    """What the links between two clusters are together."""
+    """The links between two clusters as one."""
     first = links[0]
     if len(links) == 1 or not all(link.rate for link in links):
         return first
@@ -301,8 +304,8 @@ def _agent_of(
     clusters: Sequence[int],
     spec: GatewaySpec,
 ) -> AgentPlan:
-    """Of a gateway: the agent of one of its clusters that is there, else one of its own, which may
-    be added."""
+    """The agent for a gateway: that of one of its clusters if it is on the host, else one of its
+    own, which may be added."""
     home = places[clusters[0]].spec
     host = spec.host or home.host
     for agent in agents:
@@ -319,7 +322,7 @@ def _agent_of(
 
 
 def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec]) -> str:
-    """Reached only by this host when the whole grid is on it."""
+    """Only this host needs to reach gateways if the whole grid is on it."""
     hosts = [cluster.spec.host for cluster in clusters]
     hosts += [spec.host for spec in specs]
     if any(hosts) or any(_spreads(cluster.spec) for cluster in clusters):
@@ -328,7 +331,7 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
 
 
 def _spreads(spec: ClusterSpec) -> bool:
-    """Its ranks may run on other hosts than the agent."""
+    """Whether its ranks may run on other hosts than the agent."""
     return bool(spec.hosts) or spec.launcher == "srun" or "{command}" in (spec.launch or "")
 
 
@@ -347,7 +350,8 @@ def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, o
 
 
 def link_settings(spec: LinkSpec) -> dict[str, object]:
-    """`rate` in bytes per second, times in seconds; null for what the grid file leaves open."""
+    """`rate` in bytes per second, times in seconds; null for values that the grid file leaves
+    open."""
     return {
         "encrypt": spec.encrypt,
         "rate": spec.rate.bytes if spec.rate else None,

@@ -1,6 +1,6 @@
-"""Ports at which two sides meet, and the names under which they are published.
+"""Ports where two sides meet, and the names under which they are published.
 
-The launcher has them, as it outlives every process of the program and every agent can ask it."""
+The launcher keeps them: it outlives every process of the program, and every agent can ask it."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from isthmus.agent import Message
 from isthmus.meeting import portname
 
-# More than a program has open at a time, and so little that nobody fills the launcher's memory.
+# More than a program has open at a time, and few enough for the launcher's memory.
 MOST_PORTS = 65536
 
 Answer = Callable[[Message], None]
@@ -33,8 +33,8 @@ class Port:
 
 
 class Ports:
-    """Everything that is answered later is answered once: when the other side has come, or the port
-    is closed."""
+    """Each question that is answered later gets one answer: when the other side has come, or when
+    the port is closed."""
 
     def __init__(self, job: str) -> None:
         self.at = ""  # as PortName.at
@@ -44,9 +44,11 @@ class Ports:
         self._opened = 0
 
     def open(self, opener: int, *, once: bool = False) -> Message:
-        """For a rank. `once`: it is closed when two sides have met there."""
+        """Opens a port for a rank. `once`: the port closes when two sides have met there."""
         if len(self._ports) >= MOST_PORTS:
-            return refusal("other", f"{MOST_PORTS} ports are open; MPI_Close_port closes them")
+            return refusal(
+                "other", f"too many ports are open ({MOST_PORTS}); close some with MPI_Close_port"
+            )
         self._opened += 1
         name = str(portname.fresh(self._job, self._opened, self.at))
         self._ports[name] = Port(opener, once)
@@ -83,7 +85,7 @@ class Ports:
             caller.answer(self._no_port(name))
 
     def forget(self, name: str, caller: Caller) -> None:
-        """It connects no more, if it still waits."""
+        """The caller no longer waits to connect."""
         port = self._ports.get(name)
         if port and caller in port.connecting:
             port.connecting.remove(caller)
@@ -93,7 +95,7 @@ class Ports:
             said = f"the name '{service}' is published already; MPI_Unpublish_name frees it"
             return refusal("service", said)
         if len(self._names) >= MOST_PORTS:
-            return refusal("other", f"{MOST_PORTS} names are published")
+            return refusal("other", f"too many names are published ({MOST_PORTS})")
         self._names[service] = port
         return {}
 
@@ -119,7 +121,7 @@ class Ports:
     def _no_port(self, name: str) -> Message:
         port = portname.parse(name)
         if port and port.job != self._job:
-            return refusal("port", f"the port {port.shown} is of another run")
+            return refusal("port", f"the port {port.shown} belongs to another run")
         return refusal("port", f"the port {portname.shown(name)} is not open")
 
 

@@ -1,4 +1,4 @@
-"""Rates, times and sizes of grid files and testbeds: read once, and told as they were written."""
+"""Rates, times and sizes of grid files and testbeds: read once, and shown as they were written."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """Two are equal that say the same in other words. In models of pydantic a string becomes one,
-    and one becomes its string in JSON."""
+    """Two quantities are equal if they mean the same. In models of pydantic a string becomes a
+    quantity, and a quantity becomes its string in JSON."""
 
     text: str = field(compare=False, kw_only=True)
 
@@ -39,7 +39,7 @@ class _Quantity:
 
 @dataclass(frozen=True)
 class Rate(_Quantity):
-    """Of a link: "10 Gbit/s", "1.2 GB/s"."""
+    """The rate of a link: "10 Gbit/s", "1.2 GB/s"."""
 
     bits: int  # per second
 
@@ -70,7 +70,7 @@ class Duration(_Quantity):
 
 @dataclass(frozen=True)
 class Size(_Quantity):
-    """Of a buffer or queue: "500 kB", "2 MiB"."""
+    """The size of a buffer or queue: "500 kB", "2 MiB"."""
 
     bytes: int
 

@@ -1,4 +1,4 @@
-"""What ranks ask the launcher while they run (docs/control.md, "What ranks ask")."""
+"""Questions of ranks to the launcher while they run (docs/control.md, "What ranks ask")."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -17,15 +17,15 @@ class Abroad(Protocol):
     """Other runs (meeting/abroad.py)."""
 
     def connect(self, port: PortName, rank: int, limit: float | None, answer: Answer) -> None:
-        """The rank connects to a port of another run, and waits for so many seconds."""
+        """The rank connects to a port of another run, and waits for at most `limit` seconds."""
 
     def look_up(self, service: str, limit: float, answer: Answer) -> None:
-        """A name that nobody here has published, and the seconds to wait for it."""
+        """Looks up a name that nobody here has published; `limit` is the seconds to wait."""
 
 
 class Questions:
-    """Answers each question once for each time that it is asked: a rank that has lost a gateway
-    asks again by another, and the question is done only once."""
+    """Gives one answer each time that a question is asked. A rank that has lost a gateway asks
+    again by another, but the question is carried out only once."""
 
     def __init__(
         self,
@@ -36,24 +36,24 @@ class Questions:
         spawn: Spawn,
         told: Told,
     ) -> None:
-        """`reply` is given an agent, a rank, the number of its question, and the answer; `spawn` a
-        rank, what it wants to have started, the port where that is to connect, and what to call
-        with the reason when it cannot be, else with nothing; `told` a rank and a piece of its
-        profile, and gives the answer."""
+        """`reply` gets an agent, a rank, the number of its question, and the answer. `spawn` gets a
+        rank, the commands to start, the port where they are to connect, and a callback: that gets
+        the reason if they cannot start, else an empty string. `told` gets a rank and a piece of its
+        profile, and returns the answer."""
         self._job = job
         self._ports = ports
         self._abroad = abroad
         self._spawn = spawn
         self._told = told
         self._reply = reply
-        self._asked: dict[tuple[int, int], Agent] = {}  # those not answered yet, and by whom
-        self._last: dict[int, tuple[int, Message]] = {}  # of each rank, its last answer
+        self._asked: dict[tuple[int, int], Agent] = {}  # unanswered, and who asked
+        self._last: dict[int, tuple[int, Message]] = {}  # the last answer to each rank
 
     def hear(self, agent: Agent, message: Message) -> None:
         rank, number = message.get("rank"), message.get("number")
         request = message.get("request")
         if type(rank) is not int or type(number) is not int or not isinstance(request, dict):
-            return  # of an agent that speaks nonsense; nobody is there to be answered
+            return  # the agent talks nonsense; there is nobody to answer
         again = (rank, number) in self._asked
         self._asked[rank, number] = agent
         if again:
@@ -106,7 +106,7 @@ class Questions:
             case "profile":
                 answer(self._told(rank, request))
             case what:
-                answer(refusal("other", f"the launcher does not know how to '{what}'"))
+                answer(refusal("other", f"the launcher does not know the request '{what}'"))
 
     def _start(self, rank: int, request: Message, answer: Answer) -> None:
         opened = self._ports.open(rank, once=True)

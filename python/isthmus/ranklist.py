@@ -8,20 +8,20 @@ MOST = 1 << 24
 
 
 def parse(text: str, size: int = MOST, whose: str = "a run has at most") -> list[int]:
-    """ValueError, with a sentence that begins behind the text, where it is no list of ranks below
-    `size`."""
+    """ValueError if it is not a list of ranks below `size`; its sentence continues behind the
+    text."""
     ranks: list[int] = []
     for word in text.split(","):
         found = _RANGE.fullmatch(word)
         if not found:
-            raise ValueError("is no list of ranks such as '0-3,8' or '0-14:2'")
+            raise ValueError("is not a list of ranks such as '0-3,8' or '0-14:2'")
         first, last, stride = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
         if last < first:
             raise ValueError(f"counts down in '{word}'; write the smaller rank first")
         if stride < 1:
             raise ValueError(f"has a stride of 0 in '{word}'")
         if last >= size:
-            raise ValueError(f"has rank {last}, and {whose} {size} rank{'s' * (size != 1)}")
+            raise ValueError(f"has rank {last}, but {whose} {size} rank{'s' * (size != 1)}")
         ranks += range(first, last + 1, stride)
     return ranks
 
@@ -37,7 +37,7 @@ def _runs(ranks: Sequence[int]) -> Iterable[str]:
         stride = ranks[end] - ranks[i] if end < len(ranks) else 0
         while stride > 0 and end < len(ranks) and ranks[end] - ranks[end - 1] == stride:
             end += 1
-        if stride != 1 and end - i < 3:  # two that are not neighbours are no shorter as a range
+        if stride != 1 and end - i < 3:  # two separate ranks are not shorter as a range
             end = i + 1
         one = end - i == 1
         yield f"{ranks[i]}" + ("" if one else f"-{ranks[end - 1]}" + f":{stride}" * (stride != 1))

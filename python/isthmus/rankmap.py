@@ -1,6 +1,6 @@
-"""Rank maps: which cluster each world rank is in, as `isthmus run --map` takes it.
+"""Rank maps for `isthmus run --map`: the cluster of each world rank.
 
-A line holds ranks and the name of a cluster, `0-3,8 lyon`; what follows a `#` is a comment."""
+A line holds ranks and the name of a cluster, `0-3,8 lyon`; `#` begins a comment."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _NAMED = 5  # missing ranks in a message
 
 @dataclass(frozen=True)
 class RankMap:
-    """`clusters[rank]` is the cluster of a rank; `lines[rank]`, the line of the file, says so. What
-    is no file has no lines."""
+    """`clusters[rank]` is the cluster of a rank; line `lines[rank]` of the file gives it. A map
+    that is not from a file has no lines."""
 
     name: str
     clusters: tuple[str, ...]
@@ -27,14 +27,14 @@ class RankMap:
         return len(self.clusters)
 
     def ranks(self) -> dict[str, list[int]]:
-        """By cluster, ascending; clusters in the order of their first ranks."""
+        """Ascending ranks by cluster; clusters in the order of their first ranks."""
         found: dict[str, list[int]] = {}
         for rank, cluster in enumerate(self.clusters):
             found.setdefault(cluster, []).append(rank)
         return found
 
     def check(self, clusters: Mapping[str, ClusterSpec]) -> None:
-        """UsageError for clusters that the grid has not, and for more ranks than slots."""
+        """UsageError for clusters that the grid lacks, and for more ranks than slots."""
         for cluster, ranks in self.ranks().items():
             where = self._where(ranks[0])
             if cluster not in clusters:
@@ -46,18 +46,16 @@ class RankMap:
             slots = clusters[cluster].slots
             if slots is not None and len(ranks) > slots:
                 raise UsageError(
-                    f"{self._where(ranks[slots])}: cluster '{cluster}' has {slots} slots, and is "
-                    f"given {len(ranks)} ranks",
-                    "Give it fewer, or raise 'slots' of the cluster in the grid file.",
+                    f"{self._where(ranks[slots])}: cluster '{cluster}' has {slots} slots, but the "
+                    f"map gives it {len(ranks)} ranks",
+                    "Give it fewer ranks, or raise 'slots' of the cluster in the grid file.",
                 )
 
     def _where(self, rank: int) -> str:
         return f"{self.name}:{self.lines[rank]}" if self.lines else self.name
 
 
-_REMEDY = (
-    "Rank maps are what `isthmus map PROFILE -o FILE` writes; docs/map.md has how to write one."
-)
+_REMEDY = "`isthmus map PROFILE -o FILE` writes a rank map; docs/map.md describes the format."
 
 
 def load(path: Path) -> RankMap:
@@ -81,8 +79,8 @@ def parse(text: str, name: str) -> RankMap:
         if len(words) != 2:
             if line.startswith("{"):
                 raise UsageError(
-                    f"{name} is no rank map",
-                    f"If it is a profile, `isthmus map {name} -o MAP` makes a map of it.",
+                    f"{name} is not a rank map",
+                    f"If it is a profile, `isthmus map {name} -o MAP` makes a map from it.",
                 )
             raise UsageError(
                 f"{where}: '{line.strip()[:60]}' is not ranks and a cluster",
@@ -95,7 +93,7 @@ def parse(text: str, name: str) -> RankMap:
         for rank in ranks:
             if rank in found:
                 raise UsageError(
-                    f"{where}: rank {rank} is on line {found[rank][1]}, too",
+                    f"{where}: rank {rank} is also on line {found[rank][1]}",
                     "Name each rank once.",
                 )
             found[rank] = words[1], number
@@ -105,9 +103,9 @@ def parse(text: str, name: str) -> RankMap:
     if missing := size - len(found):
         names = _first(rank for rank in range(size) if rank not in found)
         raise UsageError(
-            f"{name}: the rank map goes to rank {size - 1} and has no line for "
+            f"{name}: the rank map goes to rank {size - 1} but has no line for "
             f"rank{'s' if missing > 1 else ''} {names}",
-            "Give each rank from 0 on a cluster.",
+            "Give a cluster to each rank from 0 on.",
         )
     order = [found[rank] for rank in range(size)]
     return RankMap(name, tuple(c for c, _ in order), tuple(number for _, number in order))

@@ -1,4 +1,4 @@
-"""What ranks print, without what native launchers and this launcher itself say better."""
+"""The ranks' output, without lines that this launcher reports better."""
 
 from collections.abc import Callable
 
@@ -9,23 +9,23 @@ from isthmus.relay import OutputRelay, Voice
 
 
 class RankOutput:
-    """The output of all ranks on its way to this process's. In a running loop."""
+    """Passes the output of all ranks on to this process's output. Needs a running loop."""
 
     def __init__(self, plan: Plan, voice: Voice, on_broken: Callable[[], None]) -> None:
-        """`on_broken` is called once when nobody reads it any more."""
+        """`on_broken` is called once, when nobody reads the output any more."""
         self._plan = plan
         self._voice = voice
         self._relay = OutputRelay(on_broken)
         self._last_words = LastWords()
-        self._sifted = len(plan.clusters) > 1  # else a native job, of which nobody knows more
+        self._sifted = len(plan.clusters) > 1  # a native job of one cluster passes unsifted
 
     @property
     def last_words(self) -> list[str]:
-        """What ranks said of the end, to be told where the launcher has no sentence of its own."""
+        """Ranks' sentences about the end, in case the launcher has no sentence of its own."""
         return self._last_words.kept
 
     async def show(self, member: Member, fd: int, data: bytes, known: str) -> None:
-        """`known` is what the launcher is going to say."""
+        """`known` is the sentence that the launcher is going to print."""
         own = member.chatter.sift(fd, data)
         if self._sifted:
             data = own
@@ -34,8 +34,8 @@ class RankOutput:
         await self._relay.put(id(member.agent), fd, data)
 
     async def rest(self, member: Member, *, told: bool) -> None:
-        """At the end of a member's output: what waits, and the native launcher's own words, since
-        where its ranks never joined nobody knows better. `told`: the program is told why."""
+        """At the end of a member's output: writes what waits. If its ranks never joined, the native
+        launcher's own words follow, as Isthmus has none. `told`: the program gets the reason."""
         if not self._sifted:
             return
         for fd, data in member.chatter.rest():

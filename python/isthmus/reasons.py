@@ -1,4 +1,5 @@
-"""What ends a run: what its members tell, in the user's words and with its weight."""
+"""The reasons that end a run: the news from its members, in the user's words and with its
+weight."""
 
 import signal
 from collections.abc import Awaitable, Callable
@@ -11,15 +12,15 @@ from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.plan import Plan
 
 _NO_INIT = (
-    "Is it an MPI program, and linked to MPI dynamically? Started in a container, it needs\n"
-    "  the folder that ISTHMUS_LIBDIR names there, too (docs/containers.md)"
+    "Is it an MPI program, and linked to MPI dynamically? In a container it also needs\n"
+    "  the folder that ISTHMUS_LIBDIR names there (docs/containers.md)"
 )
 
 WhyGone = Callable[[str], Awaitable[str]]
 
 
 class Reasons:
-    """Turns what is heard of members into outcomes of `ending`."""
+    """Turns news about members into outcomes of `ending`."""
 
     def __init__(self, plan: Plan, members: Members, ending: Ending) -> None:
         self._plan = plan
@@ -43,7 +44,7 @@ class Reasons:
         said = str(message.get("message") or "the agent reports a fault without a reason")
         status = (code & 0xFF) or 1
         for member in self._members.ranked if status == 1 else ():
-            if member.exited:  # what broke may be a rank whose end has been heard of before
+            if member.exited:  # the fault may be a rank whose end is known already
                 how = how_exited(member, member.exited)
                 told = of_the_rank(said, member.cluster.name, *how, member.chatter.host)
                 status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
@@ -57,7 +58,7 @@ class Reasons:
         if member.killing:
             pass
         elif before and before.weight == Weight.FAULT and before.status == 1:
-            # What broke was a rank, and here is how it ended.
+            # The fault was a rank, and this is how it ended.
             host = member.chatter.host
             sentence = of_the_rank(before.sentence, member.cluster.name, status, number, host)
             self._ending.replace(status & 0xFF or 1, sentence)
@@ -70,12 +71,12 @@ class Reasons:
         self.look_for_waiting()
 
     def output(self, member: Member, fd: int, data: bytes) -> None:
-        """Ranks or their launcher have said this."""
+        """Takes output of the ranks or their launcher."""
         if fd == 2 and not member.joined and (said := member.launching.hear(data)):
             self._ending.end(1, f"{member.agent.label}: {said}", Weight.EXIT)
 
     def error(self, member: Member, message: Message) -> None:
-        """An agent could not do what it was told."""
+        """An agent could not carry out a request."""
         said = str(message.get("message") or "the agent gave no reason")
         remedy = message.get("remedy")
         self._ending.end(
@@ -85,7 +86,8 @@ class Reasons:
         )
 
     def look_for_waiting(self) -> None:
-        """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
+        """Ends the run if a cluster ended well without MPI_Init: ranks that joined would wait for
+        ever."""
         gone = [m for m in self._members.ranked if m.exited and not m.joined]
         waiting = [m for m in self._members.ranked if m.joined and not m.exited]
         if gone and waiting:
@@ -97,7 +99,8 @@ class Reasons:
             )
 
     def look_for_joined(self) -> None:
-        """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
+        """Ends the run if no rank ever joined: each ran as a world of its own, seldom on
+        purpose."""
         if not self._plan.alone and not any(member.joined for member in self._members.ranked):
             self._ending.end(
                 1,
@@ -106,7 +109,8 @@ class Reasons:
             )
 
     async def hear_schedulers(self, why_gone: WhyGone | None) -> None:
-        """Where a scheduler has ended a cluster's ranks, its words are the reason of all else."""
+        """If a scheduler has ended a cluster's ranks, its words are the reason for everything
+        else."""
         outcome = self._ending.outcome
         if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
             return
@@ -122,7 +126,7 @@ class Reasons:
 
     def _guess(self, outcome: Outcome) -> None:
         """srun may end with its ranks before it hears that Slurm has ended them (22.05, on a busy
-        host): how they ended is all that is known."""
+        host). Then only the way they ended is known."""
         for member in self._members.ranked:
             names = (f'(cluster "{member.cluster.name}")', f"{member.agent.label}:")
             if member.cluster.spec.launcher == "srun" and any(n in outcome.sentence for n in names):
@@ -131,14 +135,14 @@ class Reasons:
                 return
 
     def is_spare(self, member: Member) -> bool:
-        """Only gateways are lost with it, and others of the cluster are left. If some rank needed
-        it all the same, its own agent says so."""
+        """Whether only gateways are lost with it, and its cluster has others. If a rank needed it
+        all the same, the agent of that rank says so."""
         if member.plan.has_ranks or not all(other.spawned for other in self._members.ranked):
             return False
         left = [g for other in self._members if not other.lost for g in other.plan.gateways]
         count = len(self._plan.clusters)
         if all(c >= count for gateway in member.plan.gateways for c in gateway.clusters):
-            # It only forwarded: others have to, in its place.
+            # It only forwarded: other gateways must do that in its place.
             stand = {g.node: [c for c in g.clusters if c < count] for g in left}
             return routes.all_joined(count, stand, self._plan.links)
         return all(

@@ -1,4 +1,4 @@
-"""Bytes between the terminal and the job, in threads of their own: a terminal that does not read,
+"""Bytes between the terminal and the job, in threads of their own. A terminal that does not read,
 or writes slowly, must not keep the launcher from hearing signals and agents."""
 
 import asyncio
@@ -18,8 +18,8 @@ _QUEUED = 64
 
 
 class OutputRelay:
-    """Writes in the order of `put`, but for lines that others had begun (`Lines`). A reader that
-    went away (SIGPIPE) calls `on_broken` once, and all later output is dropped."""
+    """Writes in the order of `put`, except for lines that others had begun (`Lines`). If the reader
+    is gone (SIGPIPE), it calls `on_broken` once, and drops all later output."""
 
     def __init__(self, on_broken: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -34,7 +34,7 @@ class OutputRelay:
 
     async def put(self, source: Hashable, fd: int, data: bytes) -> None:
         """Returns at once while less than a bounded number of chunks waits to be written. `source`
-        tells whose lines these are."""
+        is whose lines these are."""
         if not data:
             return
         await self._space.acquire()
@@ -93,8 +93,8 @@ def stdin_is_ours() -> bool:
 
 
 class InputRelay:
-    """Standard input to `send(data)`, then `send(None)` at its end. The next piece is read when
-    the one before has been taken."""
+    """Passes standard input to `send(data)`, then `send(None)` at its end. It reads the next piece
+    when the last one has been taken."""
 
     def __init__(self, send: Callable[[bytes | None], Awaitable[None]]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -105,7 +105,7 @@ class InputRelay:
         threading.Thread(target=self._read_all, daemon=True).start()
 
     def stop(self) -> None:
-        """Forwards no more. The thread may stay in a read of the terminal; it is a daemon."""
+        """Forwards nothing more. The thread may stay in a read of the terminal; it is a daemon."""
         self._task.cancel()
 
     async def _forward(self) -> None:
@@ -131,7 +131,7 @@ class InputRelay:
 
 
 class Voice:
-    """What the launcher itself says, on standard error."""
+    """The launcher's own messages, on standard error."""
 
     def __init__(self, verbose: bool) -> None:
         self.verbose = verbose

@@ -1,5 +1,5 @@
-"""Relays of a grid file: hosts without ranks where clusters meet that only dial out. One is planned
-as a cluster that only forwards, which comes last, so that the others connect to it."""
+"""Relays of a grid file: hosts without ranks where clusters meet that only dial out. A relay is
+planned as a cluster that only forwards. It comes last, so that the others connect to it."""
 
 from itertools import combinations
 
@@ -9,15 +9,15 @@ from isthmus.services import members
 
 
 def names(grid: Grid) -> list[str]:
-    """By which relays are called, in the order of the file."""
+    """The names of the relays, in the order of the file."""
     count = len(_started(grid))
     return ["relay" if count == 1 else f"relay{i}" for i in range(1, count + 1)]
 
 
 def expanded(grid: Grid) -> Grid:
-    """The same grid with a cluster, a gateway and links for each relay, and a link for each two
-    clusters that a service joins; no `relay` is left. Pairs of clusters that have a relay in common
-    need no link between each other."""
+    """The same grid with a cluster, a gateway and links for each relay, and a link for each pair of
+    clusters that a service joins. No `relay` is left. Pairs of clusters with a relay in common need
+    no link of their own."""
     if not grid.relay:
         return grid
     known = dict(zip(names(grid), _started(grid), strict=True))
@@ -52,13 +52,14 @@ def expanded(grid: Grid) -> Grid:
 
 
 def meeting(grid: Grid, used: set[str], *, least: int = 2) -> set[str]:
-    """The relays at which so many of these clusters meet, or one of them meets other runs."""
+    """The relays at which at least `least` of these clusters meet; with 1, one may meet other
+    runs."""
     known = zip(names(grid), _started(grid), strict=True)
     return {name for name, relay in known if len(used & set(members(grid, relay))) >= least}
 
 
 def _started(grid: Grid) -> list[RelaySpec]:
-    """Those that the run starts."""
+    """The relays that the run starts."""
     return [relay for relay in grid.relay if not relay.service]
 
 

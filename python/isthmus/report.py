@@ -1,4 +1,4 @@
-"""What `--dry-run` and `--stats` print."""
+"""The output of `--dry-run` and `--stats`."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ def _count(number: int, what: str) -> str:
 
 
 def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
-    """What would be started where, a line each."""
+    """The plan, a line for each step."""
     yield f"{_count(plan.size, 'rank')} on {_count(len(plan.clusters), 'cluster')}"
     for agent, command in zip(plan.agents, commands, strict=True):
         cluster = plan.places[agent.cluster]
@@ -46,7 +46,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
             )
             yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {where}"
         if agent.has_ranks and plan.gateways and not spec.encrypt:
-            yield "  encrypt  not between its ranks and their gateways"
+            yield "  encrypt  off between its ranks and their gateways"
     joints = [gateway for gateway in plan.gateways if len(gateway.clusters) > 1]
     if plan.links or joints:
         yield ""
@@ -62,7 +62,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes += [_count(link.spec.streams, "stream") if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]
         notes += [legs.foreseen_of_gateways(link)]
-        notes += ["compressed where it gains" if link.spec.compress else ""]
+        notes += ["compressed where that helps" if link.spec.compress else ""]
         notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
         notes += [f"patience {link.spec.patience}"]
         ends = f"{plan.gateway_name(link.source)} -> {plan.gateway_name(link.target)}"
@@ -80,7 +80,7 @@ def scaled(value: float, factor: float) -> str:
 
 
 def direct_leg(count: Mapping[str, float]) -> str:
-    """By what the conduits of two clusters' processes go."""
+    """The transport of the conduits between two clusters' processes."""
     ucx, all_of_them = int(count.get("ucx", 0)), int(count["conduits"])
     return "direct" if not ucx else "ucx" if ucx == all_of_them else f"direct, {ucx} by ucx"
 

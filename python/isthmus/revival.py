@@ -1,5 +1,5 @@
-"""Relays that die are started again, where they listened before: their neighbours connect to them
-anew, and send what was lost (docs/protocol.md, "When a relay is started anew")."""
+"""Relays that die are started again, where they listened before. Their neighbours connect again,
+and send what was lost (docs/protocol.md, "When a relay is started anew")."""
 
 import asyncio
 import time
@@ -15,11 +15,11 @@ from isthmus.relay import Voice
 from isthmus.units import format_time
 
 _PAUSE, _MOST_PAUSE = 0.2, 15.0  # seconds between attempts
-_CLOSE = 2.0  # seconds that an attempt which failed has to end
+_CLOSE = 2.0  # seconds that a failed attempt has to end
 
 
 class Revival:
-    """Of the relays of a run, from when its ranks have been started."""
+    """For the relays of a run, once its ranks have started."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Revival:
         heard: Handler,
         lost: OnLost,
     ) -> None:
-        """`heard` and `lost` are for agents that have come up."""
+        """`heard` and `lost` are callbacks for new agents."""
         self._steps = steps
         self._growing = growing
         self._ways = ways
@@ -44,19 +44,20 @@ class Revival:
         self._under_way: dict[asyncio.Task[None], Agent | None] = {}
 
     def takes(self, member: Member, sentence: str, *, spare: bool) -> bool:
-        """Whether it is started again, which is told; one that is `spare` where guests come."""
+        """Whether the member is started again; a warning then says so. A `spare` one only with
+        guests."""
         if not self._is_relay(member) or self._ending.begun.is_set():
             return False
         if spare and not self._ways.opened_at(member):
             return False
-        self._voice.warn(f"{sentence}; it is started again, and what it carried is kept meanwhile")
+        self._voice.warn(f"{sentence}; it is started again, and its traffic is kept meanwhile")
         task = asyncio.create_task(self._again(member, sentence))
         self._under_way[task] = None
         task.add_done_callback(self._under_way.pop)
         return True
 
     async def stop(self) -> None:
-        """Ends what is under way."""
+        """Ends unfinished attempts."""
         tasks = [*self._under_way]
         for task in tasks:
             task.cancel()
@@ -75,7 +76,7 @@ class Revival:
         )
 
     def _patience(self, member: Member) -> float:
-        """Seconds, of its links: the longest."""
+        """The longest patience of its links, in seconds."""
         nodes = {gateway.node for gateway in member.plan.gateways}
         links = [link for link in self._growing.plan.links if nodes & {link.source, link.target}]
         own = [link.spec.patience.seconds for link in links if link.spec.patience]
@@ -88,7 +89,7 @@ class Revival:
         while True:
             trouble = await self._attempt(member)
             if not trouble:
-                self._voice.say(f"{member.agent.label}: is there again")
+                self._voice.say(f"{member.agent.label}: is back")
                 return
             self._voice.narrate(trouble)
             if time.monotonic() - began > patience:
@@ -101,7 +102,7 @@ class Revival:
             pause = min(2 * pause, _MOST_PAUSE)
 
     async def _attempt(self, member: Member) -> str:
-        """Why it failed; nothing when it did not."""
+        """Returns why it failed, or an empty string."""
         agent = self._members.another(member)
         task = asyncio.current_task()
         assert task

@@ -1,4 +1,4 @@
-"""Which gateway is linked with which, and by which gateways each cluster is reached."""
+"""Which gateways are linked with each other, and by which gateways each cluster is reached."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ Pair = tuple[int, int]
 @dataclass(frozen=True)
 class GatewayLink:
     """One conduit between gateways. `source` connects, `target` listens, as a gateway of the
-    cluster `at`; all are numbers. So many of the same [[link]], this one among them, share the path
-    between two hosts."""
+    cluster `at`; all are numbers. `sharing` conduits of the same [[link]], with this one, share the
+    path between two hosts."""
 
     source: int
     target: int
@@ -27,8 +27,8 @@ class GatewayLink:
 
 
 def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[Pair, list[LinkSpec]]:
-    """Linked pairs of clusters, the smaller index first, with all links between the two. No link at
-    all means every pair."""
+    """Linked pairs of clusters, the smaller index first, with all links between the two. Without
+    any link, every pair is linked."""
     if not links:
         return {
             (a, b): [LinkSpec(between=[names[a], names[b]])]
@@ -45,7 +45,7 @@ def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[Pair, li
 
 def next_clusters(count: int, pairs: Iterable[Pair], start: int) -> dict[int, int]:
     """For each cluster that can be reached from `start`, the neighbour that comes next on a
-    shortest way; of equals, the one whose neighbour comes first in the grid."""
+    shortest path; of equal ones, the first in the grid."""
     known = list(pairs)
     adjacent = {i: sorted({a + b - i for a, b in known if i in (a, b)}) for i in range(count)}
     first: dict[int, int] = {}
@@ -71,8 +71,8 @@ def way(count: int, pairs: Iterable[Pair], start: int, goal: int) -> list[int]:
 
 
 def forwarding(names: Sequence[str], pairs: Iterable[Pair], used: Sequence[int]) -> list[int]:
-    """The clusters without ranks that must forward so that all of the `used` (indices) are joined.
-    UsageError names two that no chain of links joins."""
+    """The clusters without ranks that must forward so that all `used` clusters (indices) are
+    joined. UsageError names two that no chain of links joins."""
     known = list(pairs)
     running = set(used)
     for a, b in combinations(used, 2):
@@ -92,8 +92,8 @@ def forwarding(names: Sequence[str], pairs: Iterable[Pair], used: Sequence[int])
 def all_joined(
     count: int, gateways: Mapping[int, Sequence[int]], links: Iterable[GatewayLink]
 ) -> bool:
-    """Whether each two of so many clusters reach each other by these gateways, whose clusters are
-    given, and by the links between them."""
+    """Whether `count` clusters all reach each other by these gateways, whose clusters are given,
+    and by the links between them."""
     part = {node: node for node in gateways}
     for link in links:
         if link.source in part and link.target in part:
@@ -107,11 +107,12 @@ def gateway_links(
     pairs: Mapping[Pair, Sequence[LinkSpec]], gateways: Sequence[Sequence[int]]
 ) -> list[GatewayLink]:
     """The conduits between gateways. `gateways[c]` lists the nodes that serve cluster c, at least
-    one. Where clusters have several, the i-th of one is linked with the i-th of the other, the
-    shorter list wrapping around, so that each has a link to each neighbouring cluster; the i-th
-    takes the i-th of the pair's links. One that serves both needs no link: the others of the two
-    are linked with it where they have nobody else. The gateway of the cluster that comes first in
-    the world connects to the other. UsageError: more links than gateways can carry."""
+    one. If clusters have several, the i-th of one is linked with the i-th of the other. The shorter
+    list wraps around, so that each gateway has a link to each neighbouring cluster. The i-th
+    conduit takes the i-th link of the pair. A gateway that serves both clusters needs no link; the
+    others of the two are linked with it if they have no other partner. The gateway of the cluster
+    that comes first in the world connects to the other. UsageError: more links than gateways can
+    carry."""
     made: dict[frozenset[int], GatewayLink] = {}
     for (a, b), specs in pairs.items():
         both = [node for node in gateways[a] if node in gateways[b]]
@@ -121,14 +122,14 @@ def gateway_links(
         if len(specs) > max(ends, 1):
             name = " and ".join(f"'{name}'" for name in specs[0].between)
             raise UsageError(
-                f"there are {len(specs)} links between {name}, and gateways for {ends}",
-                "Each link has gateways of its own, at least at one end: add a [[gateway]] to one "
-                "of the two clusters, or take a [[link]] out.",
+                f"{len(specs)} links join {name}, but the gateways suffice for {ends}",
+                "Each link needs a gateway of its own, at least at one end: add a [[gateway]] to "
+                "one of the two clusters, or remove a [[link]].",
             )
         for i in range(ends):
             near, far = left or both, right or both
             source, target = near[i % len(near)], far[i % len(far)]
-            # In the network where both stand, or in the other's.
+            # The network where both stand, else that of the target.
             at = next((c for c in (a, b) if {source, target} <= set(gateways[c])), b)
             link = GatewayLink(source, target, specs[i % len(specs)], at)
             made.setdefault(frozenset((source, target)), link)
@@ -136,7 +137,7 @@ def gateway_links(
 
 
 def shared(links: Sequence[GatewayLink], host_of: Mapping[int, int]) -> list[GatewayLink]:
-    """The same, with how many share the path between two hosts, by the numbers of these."""
+    """The same links, with the number that share the path between two hosts, given as numbers."""
 
     def path(link: GatewayLink) -> tuple[int, frozenset[int]]:
         return id(link.spec), frozenset((host_of[link.source], host_of[link.target]))
@@ -147,7 +148,7 @@ def shared(links: Sequence[GatewayLink], host_of: Mapping[int, int]) -> list[Gat
 
 @dataclass(frozen=True)
 class NamedLink:
-    """What the world has of a link with a name: its clusters and its gateways, of both ends."""
+    """A link with a name as the world knows it: its clusters, and its gateways at both ends."""
 
     spec: LinkSpec
     pair: Pair
@@ -157,8 +158,8 @@ class NamedLink:
 def named_links(
     pairs: Mapping[Pair, Sequence[LinkSpec]], links: Iterable[GatewayLink]
 ) -> list[NamedLink]:
-    """Those of these pairs. UsageError where one shares a gateway with another link of its pair:
-    processes choose a link by its gateways."""
+    """The links with names of these pairs. UsageError if one shares a gateway with another link of
+    its pair: processes choose a link by its gateways."""
     made = []
     known = list(links)
     for pair, specs in pairs.items():
@@ -173,8 +174,8 @@ def named_links(
                 name = " and ".join(f"'{name}'" for name in spec.between)
                 raise UsageError(
                     f"link '{spec.name}' shares a gateway with another link between {name}",
-                    "A link with a name, which programs choose, has gateways of its own at both "
-                    "ends: add a [[gateway]] to the cluster that has fewer, or take the name out.",
+                    "A link with a name needs gateways of its own at both ends: add a "
+                    "[[gateway]] to the cluster that has fewer, or remove the name.",
                 )
             made.append(NamedLink(spec, pair, sorted(nodes[i])))
     return made
@@ -182,8 +183,8 @@ def named_links(
 
 @dataclass(frozen=True)
 class Table:
-    """Of one gateway, by cluster: the gateways that may be next on a way there, and how many links
-    the way has."""
+    """For one gateway, by cluster: the gateways that may come next on the path there, and how many
+    links the path has."""
 
     next: dict[int, list[int]]
     hops: dict[int, int]
@@ -192,8 +193,8 @@ class Table:
 def tables(
     clusters: int, gateways: Sequence[Sequence[int]], links: Sequence[GatewayLink]
 ) -> dict[int, Table]:
-    """For each gateway: all that are next on a shortest way, in the order of the links. It has none
-    to the clusters that it serves."""
+    """For each gateway: all gateways that come next on a shortest path, in the order of the links.
+    The clusters that it serves have no entry."""
     near: dict[int, list[int]] = {node: [] for nodes in gateways for node in nodes}
     for link in links:
         near[link.source].append(link.target)

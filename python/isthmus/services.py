@@ -1,5 +1,5 @@
 """Relays that are services of a site: `isthmusd serve` on a host that both clusters can dial. Two
-gateways that are linked by one have a connection each to it, and their own encryption from end to
+gateways that a service links each have a connection to it, and their own encryption from end to
 end."""
 
 import hashlib
@@ -24,18 +24,18 @@ _MOST_OF_KEY = 4096
 
 
 class ServedLink(LinkSpec):
-    """A link that goes by services ("host:port"), whichever answers first."""
+    """A link by services ("host:port"), of which the first to answer is used."""
 
     services: tuple[str, ...] = ()
 
 
 def members(grid: Grid, relay: RelaySpec) -> list[str]:
-    """The clusters that meet there."""
+    """The clusters that meet at the relay."""
     return relay.between or list(grid.cluster)
 
 
 def served_pairs(grid: Grid) -> dict[frozenset[str], list[str]]:
-    """By two clusters: the services that join them."""
+    """The services that join each pair of clusters."""
     pairs: dict[frozenset[str], list[str]] = {}
     for relay in grid.relay:
         for pair in combinations(members(grid, relay), 2) if relay.service else ():
@@ -57,20 +57,21 @@ def links(grid: Grid) -> list[LinkSpec]:
 
 
 def of_link(link: GatewayLink) -> list[str]:
-    """The services by which it goes; none: it goes by addresses."""
+    """The services that the link uses; none if it uses addresses."""
     return list(link.spec.services) if isinstance(link.spec, ServedLink) else []
 
 
 class Keys:
-    """What a run proves to services: of each key it gives away only what is of this job."""
+    """A run's proofs for services: of each key a run gives away only a part for this job."""
 
     def __init__(self, files: Mapping[str, str], job: str) -> None:
-        """`files` are the keys' files by service. UsageError names one that cannot be used."""
+        """`files` are the files of keys, by service. UsageError names a file that cannot be
+        used."""
         self._job = job
         self._keys = {at: _load(at, Path(file).expanduser()) for at, file in files.items()}
 
     def for_agent(self, services: Iterable[str]) -> list[dict[str, str]]:
-        """As `configure` has it."""
+        """The keys as `configure` has them."""
         return [
             {"at": at, **proof(name, secret, self._job)}
             for at in sorted(set(services))
@@ -79,14 +80,14 @@ class Keys:
 
 
 def proof(key: str, secret: bytes, job: str) -> dict[str, str]:
-    """What shows that a connection to a service is of the job of whoever has the key."""
+    """Shows a service that a connection belongs to a job of the key's owner."""
     derived = hmac.new(secret, f"isthmus/1 service {job}".encode(), hashlib.sha256)
     return {"name": f"{key}/{job}", "secret": derived.hexdigest()}
 
 
 def of_guests(grid: Grid, used: set[str]) -> dict[str, str]:
-    """By service: the file of the key, of those that clusters of a run reach, whether or not they
-    meet there: other runs may."""
+    """The files of keys, by service, for all services that clusters of a run reach, whether or not
+    they meet there: other runs may."""
     return {
         str(relay.service): relay.key
         for relay in grid.relay
@@ -95,13 +96,15 @@ def of_guests(grid: Grid, used: set[str]) -> dict[str, str]:
 
 
 def _load(at: str, file: Path) -> tuple[str, bytes]:
-    who = f"Ask whoever runs the service {at} for a key (isthmusd key add)."
+    who = f"Ask the administrator of the service {at} for a key (isthmusd key add)."
     try:
         with file.open("rb") as opened:
             mode = os.fstat(opened.fileno()).st_mode
             text = opened.read(_MOST_OF_KEY)
     except OSError as error:
-        raise UsageError(f"the key {file} of the [[relay]] {at}: {error.strerror}", who) from None
+        raise UsageError(
+            f"cannot read the key {file} of the [[relay]] {at}: {error.strerror}", who
+        ) from None
     if stat.S_IMODE(mode) & 0o077:
         raise UsageError(
             f"others may read the key {file} of the [[relay]] {at}", f"chmod 600 {file}"
@@ -110,5 +113,5 @@ def _load(at: str, file: Path) -> tuple[str, bytes]:
         said = tomllib.loads(text.decode("utf-8-sig"))
         name, secret = str(said["id"]), bytes.fromhex(said["secret"])
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"the file {file} is no key of a service", who) from None
+        raise UsageError(f"the file {file} is not a key of a service", who) from None
     return name, secret

@@ -1,5 +1,5 @@
-"""What signals to the launcher do: the first that ends a run ends it in order, the second at once;
-others go on to the ranks, or have the run say where its ranks are."""
+"""Signals to the launcher. The first one that ends a run ends it in order, the second one at once.
+Others go on to the ranks, or have the run report where its ranks are."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Signals:
-    """Of one run, from `listen` to `forget`. `hurry` is set by the second signal that ends it."""
+    """For one run, from `listen` to `forget`. The second signal that ends the run sets `hurry`."""
 
     def __init__(self, members: Members, ending: Ending, tell_where: Callable[[], None]) -> None:
         self._members = members
@@ -23,7 +23,7 @@ class Signals:
         self.hurry = asyncio.Event()
 
     def listen(self) -> None:
-        """Within a running loop, which has no other handlers of these."""
+        """Needs a running loop without other handlers of these signals."""
         loop = asyncio.get_running_loop()
         for number in _ENDING:
             loop.add_signal_handler(number, self._interrupt, number)

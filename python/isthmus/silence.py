@@ -1,4 +1,4 @@
-"""What the user hears of links that are silent. Both ends tell, as long as they are reached."""
+"""Messages about silent links. Both ends report silence, as long as they are reached."""
 
 from dataclasses import dataclass, field
 
@@ -9,13 +9,13 @@ from isthmus.units import format_time
 
 @dataclass
 class Silences:
-    """`told` has, by link, the seconds of silence that were told last."""
+    """`told` has the seconds of silence that were last reported, by link."""
 
     plan: Plan
     told: dict[frozenset[int], float] = field(default_factory=dict)
 
     def sentence(self, message: Message) -> str:
-        """Of an agent's `silence`; empty when the other end has told the same."""
+        """The sentence for an agent's `silence`; empty if the other end has reported the same."""
         ends = message.get("from"), message.get("to")
         seconds, patience = message.get("seconds"), message.get("patience")
         if not all(isinstance(end, int) for end in ends):

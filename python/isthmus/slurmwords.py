@@ -1,5 +1,5 @@
-"""What Slurm's srun and slurmstepd say on standard error of a job: that it is queued, and why it
-was ended. Slurm 22.05, 2026-11; older and newer ones say it alike."""
+"""The words of Slurm's srun and slurmstepd about a job on standard error: that it is queued, and
+why it was ended. Slurm 22.05, 2026-11; older and newer versions say it alike."""
 
 import re
 import time
@@ -18,7 +18,7 @@ _REFUSED = re.compile(
 )
 _LAUNCH = re.compile(rb"srun: error: task (\d+) launch failed: (.+)")
 _REVOKED = re.compile(rb"srun: (?:Force Terminated (?:JobId=|job )(\d+)|Job has been cancelled)")
-# Consequences of what is told better.
+# Consequences of causes that are reported better.
 _REST = re.compile(
     rb"srun: (?:Job step aborted: Waiting up to|forcing job termination"
     rb"|Job allocation \d+ has been revoked|launch/slurm: \S+: StepId=\S+ aborted before"
@@ -27,12 +27,12 @@ _REST = re.compile(
 _CAUSES = {
     "TIME LIMIT": "its time limit has passed",
     "NODE FAILURE": "a node has failed",
-    "PREEMPTION": "a job that goes first has taken its place",
+    "PREEMPTION": "a job with a higher priority has taken its place",
 }
 
 
 class SlurmWords:
-    """Of one srun; `clock` counts seconds."""
+    """For one srun; `clock` counts seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -42,7 +42,7 @@ class SlurmWords:
         self._verdict: tuple[int, str] | None = None  # its weight, and the words
 
     def hear(self, line: bytes) -> bool:
-        """Whether the line is Slurm's, and told otherwise."""
+        """Whether the line is Slurm's, and is reported in other words."""
         if found := _QUEUED.match(line):
             self._job, self._queued = found[1].decode(), self._clock()
         elif found := _ALLOCATED.match(line):
@@ -73,7 +73,7 @@ class SlurmWords:
 
     @property
     def waits(self) -> str:
-        """What is to be said of a job that is queued, such as "queued, 12 min (Slurm job 5)"."""
+        """The state of a queued job, such as "queued, 12 min (Slurm job 5)"."""
         if self._queued is None:
             return ""
         seconds = self._clock() - self._queued
@@ -83,7 +83,7 @@ class SlurmWords:
 
     @property
     def verdict(self) -> str:
-        """Why Slurm has ended the job, or not begun it; empty where it said nothing."""
+        """Why Slurm has ended the job, or not begun it; empty if Slurm said nothing."""
         if self._verdict is None:
             return ""
         job = f" ended job {self._job}" if self._job else ""

@@ -1,7 +1,7 @@
 """Starting further native jobs while the program runs: MPI_Comm_spawn.
 
-Each has an agent of its own, which uses the gateways of its cluster. Before it starts, every
-gateway has learnt that the world grows."""
+Each job has an agent of its own, which uses the gateways of its cluster. Every gateway learns that
+the world grows before the job starts."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ Heard = Callable[[Agent, Message, bytes], Awaitable[None]]
 
 @dataclass
 class _Start:
-    """A native job that is being started. `news` is done when its ranks have joined, or cannot."""
+    """A native job that is being started. `news` is done once its ranks have joined, or cannot."""
 
     growth: Growth
     member: Member
@@ -35,12 +35,12 @@ class _Start:
 
 
 class Spawning:
-    """One at a time."""
+    """Starts one growth at a time."""
 
     def __init__(
         self, growing: Growing, members: Members, steps: BringUp, limits: Limits, cwd: str
     ) -> None:
-        """`steps` has brought the run up; `cwd` is where the launcher was started."""
+        """`steps` brought the run up; `cwd` is the folder in which the launcher was started."""
         self._growing = growing
         self._members = members
         self._steps = steps
@@ -56,7 +56,7 @@ class Spawning:
         heard: Heard,
         lost: Callable[[Agent, str], None],
     ) -> None:
-        """Returns when all processes have joined. IsthmusError when they cannot be started."""
+        """Returns when all processes have joined. IsthmusError if they cannot be started."""
         async with self._growing.turn:
             commands = read_commands(entries)
             growths = grow(
@@ -80,7 +80,7 @@ class Spawning:
                     self._starting.pop(id(start.member), None)
 
     def starts(self, member: Member) -> bool:
-        """It is being started: whether that ends well is for the program to hear."""
+        """Whether the member is being started; then the program hears how that ends."""
         return id(member) in self._starting
 
     def joined(self, member: Member) -> None:
@@ -88,14 +88,14 @@ class Spawning:
             _tell(start, None)
 
     def failed(self, member: Member, why: str) -> bool:
-        """A member has ended, or is lost. False: it is none that is being started."""
+        """A member has ended, or is lost. Returns False if it is not being started."""
         start = self._starting.get(id(member))
         if start:
             _tell(start, why)
         return start is not None
 
     def exited(self, member: Member, status: int, number: int | None) -> bool:
-        """As failed, of the end of a native launcher."""
+        """As `failed`, for the end of a native launcher."""
         how = how_ended(status, number) if status else "ended"
         return self.failed(member, f"the program {how} without having called MPI_Init")
 
@@ -125,7 +125,10 @@ class Spawning:
             agent.host = str(hello.get("host") or "")
             agent.memory = str(hello.get("memory") or "")
             if hello.get("version") != VERSION:
-                raise RunError(f"{agent.label}: Isthmus there is version {hello.get('version')}")
+                raise RunError(
+                    f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
+                    f"{VERSION}"
+                )
             configuration = self._steps.configuration(start.member.plan)
             configuration |= {
                 "cluster": start.growth.cluster.name,
@@ -170,7 +173,7 @@ class Spawning:
             )
 
     async def _find(self, agent: Agent, part: Part, paths: Sequence[str]) -> list[str]:
-        """The command with the first of `paths` that has its program; else as it is."""
+        """The command with the first of `paths` that has its program; else the command as it is."""
         program, *arguments = part.argv
         for path in paths if "/" not in program else ():
             argv = [f"{path.rstrip('/')}/{program}", *arguments]
@@ -181,14 +184,14 @@ class Spawning:
         return part.argv
 
     async def _until_joined(self, starts: Sequence[_Start]) -> None:
-        """RunError when the first of them has told trouble."""
+        """RunError as soon as one of them reports trouble."""
         for done in asyncio.as_completed([_news(start) for start in starts]):
             start, why = await done
             if why:
                 raise RunError(f"{start.member.agent.label}: {why}")
 
     async def _drop(self, starts: Sequence[_Start]) -> None:
-        """What has been started of them ends; nobody waits for them any more."""
+        """Ends whatever was started of them; nobody waits for it any more."""
         for start in starts:
             self._members.drop(start.member)
         with contextlib.suppress(IsthmusError):

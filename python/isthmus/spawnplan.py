@@ -1,4 +1,4 @@
-"""Where processes that are spawned go: which native jobs are started for them, and as what."""
+"""The places of spawned processes: the native jobs that are started for them."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -10,16 +10,16 @@ from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan
 
-# Keys of an MPI_Info that say something here; all others are for other libraries.
+# The keys of an MPI_Info that Isthmus reads; all others are for other libraries.
 KEYS = ("cluster", "host", "wdir", "path", "env")
 
 
 @dataclass(frozen=True)
 class Growth:
-    """A cluster that the world grows by: processes that are started as one native job. `like` is
-    the index of the cluster of which they are in truth, whose gateways are theirs. Guests are of
-    another `run`, which knows their first process as `there`; `like` has the gateways that lead to
-    them, and `machine` is what their run says of their hosts."""
+    """A cluster by which the world grows: processes that start as one native job. `like` is the
+    index of the cluster to which they really belong, and whose gateways they use. Guests belong to
+    another `run`, which knows their first process as `there`. For guests, `like` has the gateways
+    that lead to them, and `machine` is how their run describes their hosts."""
 
     index: int
     like: int
@@ -30,7 +30,8 @@ class Growth:
     machine: Message | None = None
 
     def json(self, machine: Message) -> dict[str, object]:
-        """As of docs/control.md, `grow`. `machine` is that of the cluster which it is like."""
+        """The entry of `grow` (docs/control.md). `machine` is that of the cluster that it is
+        like."""
         if self.machine is not None:
             machine = self.machine
         guests = {"run": self.run, "there": self.there} if self.run else {}
@@ -48,7 +49,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Command:
-    """One of MPI_Comm_spawn_multiple. `paths` are the folders where the program is looked for."""
+    """One command of MPI_Comm_spawn_multiple; `paths` are the folders to search for the program."""
 
     argv: list[str]
     n: int
@@ -59,20 +60,21 @@ class Command:
 
 
 def read_commands(entries: object) -> list[Command]:
-    """From the question of a rank. UsageError where it is none, or a key says nonsense."""
+    """Reads the question of a rank. UsageError if it is malformed, or if a key has a wrong
+    value."""
     if not isinstance(entries, list) or not entries:
-        raise UsageError("there is no command to spawn")
+        raise UsageError("no command to spawn is given")
     return [_read_command(entry) for entry in entries]
 
 
 def _read_command(entry: object) -> Command:
     if not isinstance(entry, dict):
-        raise UsageError("a command to spawn is no command")
+        raise UsageError("a command to spawn is not an object")
     argv, n, info = entry.get("argv"), entry.get("n"), entry.get("info") or {}
     if not isinstance(argv, list) or not argv or not all(isinstance(a, str) for a in argv):
-        raise UsageError("a command to spawn has no words")
+        raise UsageError("a command to spawn is empty")
     if type(n) is not int or n < 0:
-        raise UsageError(f"'{argv[0]}' is to be spawned {n!r} times")
+        raise UsageError(f"'{argv[0]}' cannot be spawned {n!r} times")
     said = {key: str(info[key]) for key in KEYS if key in info}
     env = {}
     for line in said.get("env", "").split("\n"):
@@ -103,9 +105,9 @@ def grow(
     first: int,
     part: int,
 ) -> list[Growth]:
-    """The native jobs for `commands`, in the order of their ranks: one for all that follow each
-    other in one cluster and one folder. `home` is the cluster of whoever asks; `index` and `first`
-    follow the last cluster and rank that the world has had. UsageError when there is no such
+    """The native jobs for `commands`, in the order of their ranks. Commands that follow each other
+    in one cluster and one folder share a job. `home` is the cluster of the rank that asks. `index`
+    and `first` follow the last cluster and rank that the world has had. UsageError for an unknown
     cluster."""
     wanted: list[tuple[int, str | None, int, Part]] = []
     base = clusters[home].block.parts[0][1]
@@ -134,7 +136,7 @@ def grow(
 
 
 def _clusters_of(clusters: Sequence[ClusterPlan], command: Command, home: int) -> list[int]:
-    """`cluster` names one or several, with commas between; a host may stand for its cluster."""
+    """`cluster` names one or several, separated by commas; a host may stand for its cluster."""
     if command.cluster is None:
         return [home]
     names = [cluster.name for cluster in clusters]
@@ -143,8 +145,8 @@ def _clusters_of(clusters: Sequence[ClusterPlan], command: Command, home: int) -
         at = [i for i, c in enumerate(clusters) if word in (c.name, c.spec.host)]
         if not at:
             raise UsageError(
-                f"'{command.argv[0]}' is to be spawned in '{word}', which is no cluster of this run"
-                f"{did_you_mean(word, names)}; it has {listing(names)}"
+                f"'{command.argv[0]}' cannot be spawned in '{word}', which is not a cluster of "
+                f"this run{did_you_mean(word, names)}; it has {listing(names)}"
             )
         found.append(at[0])
     return found

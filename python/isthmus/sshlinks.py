@@ -1,5 +1,5 @@
-"""Links with `reach = "ssh"`: their clusters meet at a relay beside the launcher, to which the ssh
-that starts an agent brings connections from a port of the far host's loopback."""
+"""Links with `reach = "ssh"`. Their clusters meet at a relay beside the launcher. The ssh that
+starts an agent forwards connections to the relay from a port on the far host's loopback."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 MEETING = "launcher"
 _ALLOCATED = re.compile(r"Allocated port (\d+) for remote forward")
 _FAILED = re.compile(r"remote port forwarding failed|forwarding request failed|prohibited", re.I)
-# What ssh says by itself at the level of its log that has the port.
+# ssh prints these lines by itself at the log level that shows the port.
 _CHATTER = re.compile(r"(Authenticated to |Transferred: |Bytes per second: |mux_client_)")
 _ANSWER_LIMIT = 10.0
 
@@ -29,13 +29,13 @@ def door(job: str) -> str:
 
 
 def expanded(grid: Grid) -> Grid:
-    """The same grid with a cluster that only forwards in place of all links by ssh. It comes last,
+    """The same grid, with a cluster that only forwards in place of all links by ssh. It comes last,
     so that the others connect to it."""
     by_ssh = _by_ssh(grid)
     if not by_ssh:
         return grid
     ends = {name: link for link in reversed(by_ssh) for name in link.between}
-    # ssh encrypts, and one connection carries all streams; the paces of both ways are its own.
+    # ssh encrypts; its one connection carries all streams, and sets the pace both ways.
     changes = {"streams": 1, "encrypt": False, "rate": None, "rtt": None, "congestion": None}
     links = [
         link.model_copy(update={**changes, "between": [name, MEETING]})
@@ -51,7 +51,7 @@ def expanded(grid: Grid) -> Grid:
 
 
 def meeting(grid: Grid, used: set[str]) -> set[str]:
-    """The relay's name, where several of these clusters meet there."""
+    """The relay's name, if several of these clusters meet there."""
     ends = {name for link in _by_ssh(grid) for name in link.between}
     return {MEETING} if len(ends & used) > 1 else set()
 
@@ -61,15 +61,16 @@ def _by_ssh(grid: Grid) -> list[LinkSpec]:
 
 
 def options(socket: str) -> list[str]:
-    """Of ssh, in place of those that keep it from forwarding. A connection that others share may
-    carry it; none is begun for others, and forwardings of the user's that fail do not end it."""
+    """Options of ssh that replace the ones that keep it from forwarding. A shared connection may
+    carry the port, but none is begun for sharing. Forwardings of the user's that fail do not end
+    it."""
     settings = ("ClearAllForwardings=no", "ExitOnForwardFailure=no", "ControlMaster=no")
     words = [word for setting in (*settings, "LogLevel=VERBOSE") for word in ("-o", setting)]
     return [*words, "-R", f"127.0.0.1:0:{socket}"]
 
 
 class Forwarding:
-    """What an agent's ssh says of the port that it forwards."""
+    """The words of an agent's ssh about the port that it forwards."""
 
     def __init__(self) -> None:
         self._port: int | None = None
@@ -77,7 +78,7 @@ class Forwarding:
         self._news = asyncio.Event()
 
     def takes(self, line: str) -> bool:
-        """Hears a line of ssh's; true where it is nothing that users want to see."""
+        """Takes a line of ssh's. Returns True if users need not see it."""
         found = _ALLOCATED.search(line)
         if found:
             self._port = int(found[1])
@@ -87,17 +88,18 @@ class Forwarding:
         return bool(found or _CHATTER.match(line))
 
     async def address(self, label: str) -> str:
-        """By which gateways there reach the relay. RunError where the port is not forwarded."""
+        """The address at which gateways on that host reach the relay. RunError if the port is not
+        forwarded."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._settled(), _ANSWER_LIMIT)
         if self._port is not None:
             return f"tcp:127.0.0.1:{self._port}"
         said = f" (it says: {self._failure})" if self._failure else ""
         raise RunError(
-            f'{label}: ssh forwards no port from there{said}, which reach = "ssh" needs',
-            "The sshd there must allow it: AllowTcpForwarding yes (or remote), no "
-            "DisableForwarding, and no PermitListen that leaves out 127.0.0.1. Where it may not, "
-            "let the clusters meet at a [[relay]] that both can dial (docs/grid.md).",
+            f'{label}: ssh forwards no port from there{said}; reach = "ssh" needs that',
+            "sshd there must allow it: AllowTcpForwarding yes (or remote), no DisableForwarding, "
+            "and no PermitListen that leaves out 127.0.0.1. If it may not, let the clusters meet "
+            "at a [[relay]] that both can dial (docs/grid.md).",
         )
 
     async def _settled(self) -> None:
@@ -107,7 +109,7 @@ class Forwarding:
 
 
 def refuse_batch_jobs(grid: Grid, used: Iterable[str]) -> None:
-    """UsageError: batch jobs dial in, and nobody's ssh leads to them."""
+    """UsageError, since batch jobs dial in and no ssh leads to them."""
     if meeting(grid, set(used)):
         raise UsageError(
             'a link has reach = "ssh", but batch jobs start the agents, and no ssh leads there',
@@ -116,7 +118,7 @@ def refuse_batch_jobs(grid: Grid, used: Iterable[str]) -> None:
 
 
 def close(socket: str, targets: Iterable[str], ssh: list[str]) -> None:
-    """Takes back what connections that others share still forward, and the socket."""
+    """Cancels what shared connections still forward, and removes the socket."""
     for target in targets:
         command = [*ssh, "-O", "cancel", "-R", f"127.0.0.1:0:{socket}", target]
         with suppress(OSError, subprocess.TimeoutExpired):

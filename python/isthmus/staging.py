@@ -1,4 +1,4 @@
-"""Files that are brought to clusters that lack them: `--stage`."""
+"""Files that are copied to clusters that lack them: `--stage`."""
 
 import hashlib
 import stat
@@ -13,7 +13,7 @@ _PIECE = 1 << 19  # bytes; a message of an agent's carries at most 1 MiB
 
 @dataclass(frozen=True)
 class StagedFile:
-    """`path` as the user wrote it, which also tells where it goes."""
+    """`path` as the user wrote it, which also decides where the file goes."""
 
     path: str
     size: int
@@ -30,25 +30,27 @@ class StagedFile:
                 while piece := file.read(_PIECE):
                     yield piece
         except OSError as error:
-            raise RunError(f"--stage {self.path}: it cannot be read: {error.strerror}") from None
+            raise RunError(f"--stage {self.path}: cannot be read: {error.strerror}") from None
 
 
 def staged(path: str) -> StagedFile:
-    """UsageError where there is no such file, or no place for it."""
+    """UsageError if there is no such file, or no place for it."""
     if ".." in Path(path).parts:
         raise UsageError(
-            f"--stage {path}: it lies outside of the working directory",
+            f"--stage {path}: the file lies outside the working directory",
             "Give its absolute path, or run from a folder above it.",
         )
     file = Path(path)
     try:
         found = file.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise UsageError(f"--stage {path}: it is no file", "Stage the files in it one by one.")
+            raise UsageError(
+                f"--stage {path}: not a regular file", "Stage the files of a folder one by one."
+            )
         digest = hashlib.sha256()
         with file.open("rb") as source:
             while piece := source.read(_PIECE):
                 digest.update(piece)
     except OSError as error:
-        raise UsageError(f"--stage {path}: it cannot be read: {error.strerror}") from None
+        raise UsageError(f"--stage {path}: cannot be read: {error.strerror}") from None
     return StagedFile(path, found.st_size, stat.S_IMODE(found.st_mode), digest.hexdigest())

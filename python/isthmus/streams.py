@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _as_they_were(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Bytes of names are written as they came, and what a locale lacks is escaped."""
+    """Writes bytes of names as they came, and escapes characters that a locale lacks."""
     assert isinstance(error, UnicodeEncodeError)
     one = error.object[error.start]
     if "\udc80" <= one <= "\udcff":
@@ -30,7 +30,7 @@ codecs.register_error("isthmus.streams", _as_they_were)
 
 
 def prepare() -> None:
-    """To be called before anything is opened or printed. In UTF-8 mode Python's streams ignore the
+    """Call this before anything is opened or printed. In UTF-8 mode Python's streams ignore the
     encoding of the locale, which a terminal may need."""
     _replace_closed()
     encoding = locale.nl_langinfo(locale.CODESET)
@@ -75,7 +75,7 @@ class _Patient(io.RawIOBase):
 
 
 def _replace_closed() -> None:
-    """A file or pipe that is opened later must not become the standard output."""
+    """Keeps a file or pipe that is opened later from becoming the standard output."""
     for fd in range(3):
         try:
             os.fstat(fd)
@@ -87,7 +87,7 @@ def _replace_closed() -> None:
 
 
 def _is_known(encoding: str) -> bool:
-    """ASCII is that of the locales C and POSIX, in which terminals show UTF-8 all the same."""
+    """ASCII counts as unknown: terminals show UTF-8 in the locales C and POSIX all the same."""
     try:
         return codecs.lookup(encoding).name not in ("ascii", "utf-8")
     except LookupError:

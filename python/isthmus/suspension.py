@@ -1,4 +1,4 @@
-"""Ctrl-Z stops the ranks and then the launcher; when that goes on, so do they."""
+"""Ctrl-Z stops the ranks and then the launcher; when the launcher goes on, the ranks do, too."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ _PAUSE_LIMIT = 2.0  # seconds that agents have to stop their ranks before the la
 
 
 class Suspension:
-    """Handles SIGTSTP until `stop`, unless it is ignored, as where no shell controls jobs."""
+    """Handles SIGTSTP until `stop`, unless it is ignored, as it is without job control."""
 
     def __init__(self, members: Members) -> None:
         """In a running loop."""
@@ -42,7 +42,7 @@ class Suspension:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._members.until(paused), _PAUSE_LIMIT)
         self._loop.remove_signal_handler(signal.SIGTSTP)
-        # Returns at SIGCONT; at once where nobody could send that.
+        # Returns at SIGCONT; at once if nobody could send that.
         signal.raise_signal(signal.SIGTSTP)
         self._loop.add_signal_handler(signal.SIGTSTP, self._suspend)
         for member in running:

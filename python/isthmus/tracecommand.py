@@ -17,29 +17,30 @@ from isthmus.tracefile import Record, Trace
 def trace(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="What processes wrote.", show_default=False),
+        typer.Argument(metavar="FILE", help="A file that a process wrote.", show_default=False),
     ],
     rank: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", help="Only of this world rank. May be repeated."),
+        typer.Option(metavar="N", help="Show only this world rank. May be repeated."),
     ] = None,
     subsystem: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only of this subsystem. May be repeated."),
+        typer.Option(metavar="NAME", help="Show only this subsystem. May be repeated."),
     ] = None,
 ) -> None:
-    """Print what the processes of a run noted where ISTHMUS_TRACE was set, merged by time.
+    """Print the records of a run's processes under ISTHMUS_TRACE, merged by time.
 
     [bold]ISTHMUS_TRACE=net,match isthmus run -n 4 ./app[/bold]
-      Each process keeps its last 65536 events, and writes them to a file in the end.
+      Each process keeps its last 65536 events, and writes them to a file at the end.
 
     [bold]isthmus trace isthmus-*.trace[/bold]
       One line for each event: time, process, thread, subsystem, event, and its numbers.
 
-    Subsystems are net (frames and streams), match (sends, receives and how they met), coll \
-(collectives and their algorithms), comm (communicators), relay (what gateways pass on), call (MPI \
-calls on what spans clusters), link (counts of links), all. The clocks are those of the hosts: \
-what two of them say is as exact as their clocks are alike. 'isthmus run --trace' has one clock."""
+    Subsystems are net (frames and streams), match (sends, receives and how they matched), coll \
+    (collectives and their algorithms), comm (communicators), relay (traffic that gateways pass \
+    on), call (MPI calls across clusters), link (counters of links), all. Each host's times come \
+    from its own clock: times of two hosts are only as comparable as their clocks. 'isthmus run \
+    --trace' uses one clock."""
     traces = [tracefile.read(path) for path in files]
     share_ranks(traces)
     known = {event.subsystem for one in traces for event in one.events.values()}
@@ -58,7 +59,7 @@ what two of them say is as exact as their clocks are alike. 'isthmus run --trace
 
 
 def share_ranks(traces: Sequence[Trace]) -> None:
-    """Under a rank map each rank's trace tells the ranks of all; agents do not know them."""
+    """Under a rank map each rank's trace names the ranks of all; agents do not know them."""
     ranks = {key: name for one in traces for key, name in one.names.items() if key[0] == "node"}
     for one in traces:
         one.names.update(ranks)
@@ -84,7 +85,7 @@ def line(record: Record) -> str:
 
 
 def _about(one: Trace) -> str:
-    lost = f", {one.lost} older ones lost" if one.lost else ""
+    lost = f", {one.lost} older records lost" if one.lost else ""
     return (
         f"# {one.path}: {one.process}, process {one.pid} on {one.host}: {one.kept} records{lost}; "
         f"written at: {one.reason}"

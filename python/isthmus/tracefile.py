@@ -1,4 +1,4 @@
-"""The dumps of traces (src/core/trace): text that says what the numbers mean, then the records."""
+"""Dumps of traces (src/core/trace): text that explains the numbers, then the records."""
 
 import os
 import struct
@@ -31,18 +31,18 @@ class Record:
     subsystem: str
     name: str
     values: dict[str, int]
-    text: str  # the values in print
+    text: str  # the values as printed
 
 
 @dataclass(frozen=True)
 class Row:
-    """A record without its words."""
+    """A record without its text."""
 
     time: int  # nanoseconds since 1970
     thread: int
     name: str
     values: dict[str, int]
-    text: str  # of an event that ends in one
+    text: str  # for an event that ends in text
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Trace:
 
     @property
     def lost(self) -> int:
-        """Records that gave way to later ones."""
+        """Records that later ones have overwritten."""
         if not self.kept:
             return 0
         last: int = self._format().unpack_from(self.raw, (self.kept - 1) * 8 * _WORDS)[0]
@@ -101,12 +101,12 @@ class Trace:
 
     @property
     def first(self) -> int | None:
-        """When the earliest of its records was made."""
+        """The time of the earliest record."""
         whole = self.raw[: self.kept * 8 * _WORDS]
         return min((words[1] for words in self._format().iter_unpack(whole)), default=None)
 
     def name(self, field: str, value: int) -> str:
-        """What a value of a field means; in print where that is not told."""
+        """The meaning of a field's value; the number if the meaning is unknown."""
         return self.names.get((field, value), str(value))
 
     def _format(self) -> struct.Struct:
@@ -120,13 +120,13 @@ class Trace:
             return rank
         if is_node and value >= _GATEWAY:
             return "nobody" if value == _NOBODY else f"gateway:{value - _GATEWAY}"
-        if key == "context":  # who made it, and its how-manieth; odd ones are of collectives
+        if key == "context":  # its maker, and a number; collectives have odd ones
             return f"{value >> 32}.{value & 0xFFFFFFFF}"
         return "any" if value == -1 and key in ("source", "tag") else str(value)
 
 
 def read(path: Path) -> Trace:
-    """Its records stay in the file. UsageError for what is none."""
+    """Its records stay in the file. UsageError if the file is not a trace."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -137,8 +137,8 @@ def read(path: Path) -> Trace:
     lines = data[:end].decode(errors="replace").split("\n") if data and end >= 0 else [""]
     if lines[0] != _MAGIC or data is None:
         raise UsageError(
-            f"{path} is no trace of this release",
-            "Traces are what ranks and agents write where ISTHMUS_TRACE is set.",
+            f"{path} is not a trace of this release",
+            "Ranks and agents write traces where ISTHMUS_TRACE is set.",
         )
     trace = Trace(path, raw=memoryview(data)[end + len(_RECORDS) :])
     for line in lines[1:]:

@@ -1,4 +1,4 @@
-"""Why a cluster's agent or its launcher does not start: one sentence and one remedy for each cause,
+"""Why a cluster's agent or its launcher does not start. Each cause has one sentence and one remedy,
 the same in `isthmus run` and `isthmus doctor`."""
 
 import re
@@ -9,10 +9,10 @@ from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
 from isthmus.gridkeys import expand_hosts
 
 _PREFIX_HERE = (
-    "Correct 'prefix' of the cluster in the grid file (isthmusd stands in its bin), or take it out."
+    "Correct 'prefix' of the cluster in the grid file (isthmusd is in its bin), or remove it."
 )
 _PREFIX_THERE = (
-    "Install Isthmus on that host (isthmus install HOST) and name the place by 'prefix' in the "
+    "Install Isthmus on that host (isthmus install HOST), and set 'prefix' to that place in the "
     "grid file."
 )
 
@@ -47,7 +47,7 @@ def before_hello(target: str | None, status: int, setup: str) -> Trouble | None:
 
 
 def end_of_setup(lines: MutableSequence[str]) -> str:
-    """The status of a setup that failed, and its line where known; taken out of `lines`."""
+    """The status of a setup that failed, and its line if known; both are removed from `lines`."""
     for said in list(lines):
         if said.startswith(SETUP_ENDED):
             lines.remove(said)
@@ -55,7 +55,7 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
     return ""
 
 
-# ssh says these for a native launcher that starts ranks on other hosts. OpenSSH 9.2, 2026-11.
+# ssh prints these for a native launcher that starts ranks on other hosts. OpenSSH 9.2, 2026-11.
 _HOSTS = "Correct 'hosts' of the cluster in the grid file."
 _BY_HAND = "Try it from the cluster's own host: ssh {} true"
 _OF_SSH = (
@@ -67,14 +67,13 @@ _OF_SSH = (
 
 class LauncherWords:
     """Reads what a native launcher of one cluster says on standard error before its ranks run.
-    Hydra (MPICH 4.0, 2026-11) does not end when it reaches no host, so that its words have to
-    do."""
+    Hydra (MPICH 4.0, 2026-11) does not end if it reaches no host, so its words must suffice."""
 
     def __init__(self, hosts: str | None) -> None:
         self._hosts = hosts
 
     def hear(self, data: bytes) -> str:
-        """The sentence and the remedy, where one of the hosts of the cluster is not reached."""
+        """The sentence and the remedy, if a host of the cluster is not reached."""
         if not self._hosts or (b"ssh: " not in data and b"Permission denied" not in data):
             return ""
         for line in data.splitlines():

@@ -1,5 +1,5 @@
 """Rates and times as people write them in a grid file ("10 Gbit/s", "1.2 GB/s", "12 ms"), and other
-figures as they are told."""
+figures as they are shown."""
 
 import re
 
@@ -21,7 +21,7 @@ def parse_rate(text: str) -> int:
 
 
 def _is_negative(text: str) -> bool:
-    """It is a quantity but for its sign."""
+    """Whether it is a quantity except for its sign."""
     return text.lstrip().startswith("-") and bool(_NUMBER.fullmatch(text.lstrip()[1:]))
 
 
@@ -36,8 +36,8 @@ def parse_time(text: str) -> float:
 
 
 def version_line(text: object) -> str:
-    """What names an MPI library in the answer of MPI_Get_library_version, which MPICH makes a page
-    of: "MPICH Version: 4.0.2". Empty without an answer."""
+    """The name of an MPI library in the answer of MPI_Get_library_version, which is a page long for
+    MPICH: "MPICH Version: 4.0.2". Empty without an answer."""
     lines = str(text or "").strip().splitlines()
     words = lines[0].split(":", 1) if lines else [""]
     return ": ".join(word.strip() for word in words).split(", package", 1)[0]

@@ -1,4 +1,4 @@
-"""The version that agents must share. CMakeLists.txt is where it is written down."""
+"""The version that agents must share. CMakeLists.txt defines it."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 def _find() -> str:
     source = Path(__file__).parents[2] / "CMakeLists.txt"
-    if source.is_file():  # run from a checkout: what is installed may be another version
+    if source.is_file():  # a checkout: the installed version may differ
         found = re.search(r"project\(isthmus VERSION (\S+)", source.read_text())
         if found:
             return found[1]

@@ -1,4 +1,4 @@
-"""Where the ranks are in the program, and for whom they wait, as they say themselves."""
+"""The calls in which ranks are, and the ranks they wait for, by their own account."""
 
 import asyncio
 import contextlib
@@ -11,11 +11,11 @@ from isthmus.members import Member, Members
 from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer
-_ONE_BY_ONE = 32  # ranks; where there are more, those that say the same share a line
+_ONE_BY_ONE = 32  # ranks; with more, ranks that say the same share a line
 _NAMED = 6  # peers in a sentence
 _NOBODY_SAYS = (
-    "no rank can say where it is: they are stopped, have not called MPI_Init, or are at the end of "
-    "MPI_Finalize, in the native library"
+    "no rank can say where it is: all are stopped, have not called MPI_Init, or are in the native "
+    "library at the end of MPI_Finalize"
 )
 
 Answers = Mapping[int, Message]
@@ -23,13 +23,13 @@ Answers = Mapping[int, Message]
 
 @dataclass
 class Whereabouts:
-    """What ranks have answered since they were last asked. Those that a gateway asks twice, since
-    their cluster has several, answer twice."""
+    """Answers of ranks since they were last asked. Ranks whose cluster has several gateways are
+    asked twice, and answer twice."""
 
     members: Members
     answers: dict[int, Message] = field(default_factory=dict)
     known: dict[int, Message] = field(default_factory=dict)
-    """Answers that ranks have ever given, the last of each."""
+    """The last answer of each rank that has ever given one."""
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def hear(self, message: Message) -> None:
@@ -40,12 +40,12 @@ class Whereabouts:
             self.members.changed()
 
     async def ask(self) -> list[str]:
-        """Lines for the user; none where no rank can answer."""
+        """Lines for the user; empty if no rank can answer."""
         answers = await self.gather(traces=True)
         return view(sorted(self._ranks()), answers) if answers else []
 
     async def gather(self, *, traces: bool) -> Answers:
-        """New answers. With `traces` whoever traces writes down what there is."""
+        """New answers. With `traces`, processes that trace also write their records out."""
         async with self._asking:
             self.answers.clear()
             asked = [m for m in self.members if not m.lost]
@@ -64,7 +64,7 @@ class Whereabouts:
             voice.say(_NOBODY_SAYS)
 
     def _ranks(self) -> Iterable[int]:
-        """Of the clusters that run."""
+        """The ranks of the clusters that run."""
         for member in self.members.running:
             yield from self.ranks_of(member)
 
@@ -98,7 +98,7 @@ def _sentence(here: Message | None, *, times: bool) -> str:
 
 
 def waits_for(here: Message) -> str:
-    """What a rank waits for, without times; it does wait."""
+    """The thing that a waiting rank waits for, without times."""
     return _sentence(here, times=False)
 
 

@@ -1,4 +1,4 @@
-"""What each agent is told of the world: clusters, gateways, and the links of its own gateways
+"""The world as each agent learns it: clusters, gateways, and the links of its own gateways
 (docs/control.md, `link`)."""
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings
 
 
 class Worlds:
-    """Of one run, once its agents have said hello and their gateways listen."""
+    """For one run, once its agents have said hello and their gateways listen."""
 
     def __init__(self, plan: Plan, near: Nearness, machines: Mapping[int, Message]) -> None:
-        """`machines`: by cluster, `machine` of the agent of its ranks, as far as it is known."""
+        """`machines`: by cluster, the known `machine` of the agent of its ranks."""
         self._plan = plan
         self._near = near
         self._machines = machines
@@ -47,7 +47,8 @@ class Worlds:
         }
 
     def world(self, spec: AgentPlan) -> Message:
-        """The world as the agent's cluster sees it: whole addresses for its own gateways only."""
+        """The world as the agent's cluster sees it; only its own gateways have all their
+        addresses."""
         return {
             "clusters": [
                 {
@@ -99,5 +100,5 @@ class Worlds:
 
 
 def _ranks(block: Block) -> dict[str, str]:
-    """Those of a map; a world without one says nothing of them."""
+    """The ranks of a map; a world without a map omits them."""
     return {} if block.ranks is None else {"ranks": ranklist.text(block.ranks)}

@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   ExecOptions exec_options;
   CLI::App* exec = app.add_subcommand(
       "exec",
-      "Become one rank: what the native launcher starts. Reads the environment that the agent "
+      "Run one rank; the native launcher starts this. Reads the environment that the agent "
       "made, preloads Isthmus into PROGRAM and runs it. Exit status 127: not found, 126: cannot "
       "be run, else the program's.");
   exec->add_option("--part", exec_options.part, "Which part of ISTHMUS_PARTS this rank belongs to");
@@ -110,34 +110,38 @@ int main(int argc, char** argv) {
 
   ExamineOptions examined;
   CLI::App* examine = app.add_subcommand(
-      "examine", "Say what this host has, for `isthmus doctor`; then the time for each line read.");
+      "examine",
+      "Print what this host has, for `isthmus doctor`; then the time for each line read.");
   examine->add_option("--mpi", examined.mpi, "The cluster's MPI, as in the grid file");
   examine->add_option("--launch", examined.launch, "Its launcher, as in the grid file");
 
   std::string config;
   CLI::App* service = app.add_subcommand(
       "serve",
-      "Be a relay for the jobs of many users, whose clusters only dial out (docs/service.md). "
-      "SIGHUP: read the file again. SIGTERM: take no new jobs, and end with those that are there.");
-  service->add_option("--config", config, "What it listens at, allows and limits")->required();
+      "Run a relay for the jobs of many users, whose clusters only dial out (docs/service.md). "
+      "SIGHUP: read the file again. SIGTERM: take no new jobs, and end with the last one.");
+  service->add_option("--config", config, "The file with its addresses, users and limits")
+      ->required();
 
   std::string folder, user, out;
   CLI::App* key =
       app.add_subcommand("key", "Make, limit, list and revoke the keys of a service's users.");
   key->require_subcommand(1);
-  CLI::App* add =
-      key->add_subcommand("add", "Make a key for a user, and print what the user keeps.");
+  CLI::App* add = key->add_subcommand("add", "Make a key for a user, and print it.");
   add->add_option("user", user, "Letters, digits, '_', '.' and '-'")->required();
   add->add_option("--out", out, "Write it to this new file instead, which only its owner can read");
-  CLI::App* limit = key->add_subcommand(
-      "limit", "Give a key, or all keys of a user, limits within the user's; none: lift them.");
+  CLI::App* limit = key->add_subcommand("limit",
+                                        "Set limits of a key, or of all keys of a user, within the "
+                                        "user's; without any, remove them.");
   limit->add_option("name", user, "The name of a key, or a user")->required();
   KeyLimitWords limits;
   for (CLI::App* command : {add, limit}) {
-    command->add_option("--connections", limits.connections, "So many at a time")
+    command->add_option("--connections", limits.connections, "Most connections at a time")
         ->check(CLI::PositiveNumber);
-    command->add_option("--rate", limits.rate, "Both ways together, such as '100 Mbit/s'");
-    command->add_option("--memory", limits.memory, "Of what is under way, such as '64 MiB'");
+    command->add_option("--rate", limits.rate,
+                        "Most of both directions together, such as '100 Mbit/s'");
+    command->add_option("--memory", limits.memory,
+                        "Most memory for data under way, such as '64 MiB'");
   }
   CLI::App* list =
       key->add_subcommand("list", "List all keys: name, user, when made and revoked, limits.");
@@ -153,13 +157,13 @@ int main(int argc, char** argv) {
 
   std::string library;
   CLI::App* version = app.add_subcommand(
-      "library-version", "Print what MPI_Get_library_version of an MPI library says.");
+      "library-version", "Print the answer of MPI_Get_library_version of an MPI library.");
   version->add_option("library", library, "Path of the library")->required();
 
   const CLI::App* estimates = app.add_subcommand(
       "estimate",
-      "Say what collectives would take, for `isthmus profile show`: for each line COLLECTIVE BYTES "
-      "CLUSTERxRANKS,... [NETWORK] the algorithm and seconds.");
+      "Estimate collectives for `isthmus profile show`: print algorithm and seconds for each line "
+      "COLLECTIVE BYTES CLUSTERxRANKS,... [NETWORK].");
 
   // The words behind `exec ... --` stay as they are. The parser would change some, such as "[a,b]".
   if (argc > 1 && std::string_view(argv[1]) == "exec") {

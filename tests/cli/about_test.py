@@ -46,7 +46,7 @@ def test_help_of_a_group(words):
 
 def test_help_of_a_command_says_where_options_end():
     done = isthmus("help", "run")
-    assert "Options end at the first word that is not an option" in " ".join(done.stdout.split())
+    assert "Put options before the program" in " ".join(done.stdout.split())
     assert isthmus("run", "-h").stdout == done.stdout
 
 
@@ -128,7 +128,7 @@ def test_the_sample_is_a_grid_file(tmp_path):
     done = isthmus("grid", "-g", str(file))
     assert done.returncode == 0
     assert "cluster east: me@login.east.example, 32 slots" in done.stdout
-    assert done.stdout.endswith("nothing is wrong with it\n")
+    assert done.stdout.endswith("no errors found\n")
 
 
 def test_what_the_sample_has_as_comments_is_right_too():

@@ -49,9 +49,9 @@ def test_all_ranks_hear_that_topologies_may_move_them():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-x", "NOT_SET_ANYWHERE", "x"], "-x NOT_SET_ANYWHERE: there is no such variable"),
-        (["-x", "1A=3", "x"], "'1A' is no name of an environment variable"),
-        (["-x", "=3", "x"], "'' is no name of an environment variable"),
+        (["-x", "NOT_SET_ANYWHERE", "x"], "-x NOT_SET_ANYWHERE: the variable is not set here"),
+        (["-x", "1A=3", "x"], "'1A' is not a name for an environment variable"),
+        (["-x", "=3", "x"], "'' is not a name for an environment variable"),
         (["x", ":", "-v", "y"], "part 2 ('y') has -v, which is for the whole run"),
         (["x", ":", "-g", "f", "y"], "part 2 ('y') has -g"),
         (["x", ":", "--timeout", "3", "y"], "part 2 ('y') has --timeout"),
@@ -155,8 +155,8 @@ def test_output_files_are_told_to_the_ranks():
     [
         (["--output", "log", "a"], "--output log: all ranks would write to one file"),
         (["--error", "%%r", "a"], "--error %%r: all ranks"),
-        (["-o", "x.%t", "a"], "'%t' stands for nothing"),
-        (["-o", "x.%r%", "a"], "'%' stands for nothing"),
+        (["-o", "x.%t", "a"], "'%t' has no meaning"),
+        (["-o", "x.%r%", "a"], "'%' has no meaning"),
         (["a", ":", "-o", "x.%r", "b"], "has --output, which is for the whole run"),
     ],
 )

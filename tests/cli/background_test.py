@@ -41,5 +41,5 @@ def test_an_agent_whose_words_cannot_be_handled_is_lost(capsys):
             await agent.close(60)
 
     said = asyncio.run(asyncio.wait_for(main(), 60))
-    assert "cluster east: what the agent said could not be handled: KeyError('oddity')" in said
+    assert "cluster east: a message of the agent could not be handled: KeyError('oddity')" in said
     assert "Traceback" in capsys.readouterr().err

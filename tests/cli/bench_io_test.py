@@ -20,7 +20,7 @@ def test_tasks_and_samples_are_read_as_they_are_written():
             run = TimedRun("isthmus", 2, task, (1e-3, 2e-3))
             assert run_from_json(run.as_json()) == run
     for text in ("write:8", "append:8:1", "outside-write:8:1"):
-        with pytest.raises(ValueError, match="no task"):
+        with pytest.raises(ValueError, match="not a task"):
             tasks.parse(text)
 
 
@@ -49,7 +49,7 @@ def test_figures():
     found = {verdict.limit.name.partition(":")[0]: verdict for verdict in judge(both, measured)}
     well = {name for name, verdict in found.items() if verdict.well}
     assert well == {
-        "reads of 4 KiB anywhere, 64 under way",
+        "reads of 4 KiB anywhere, 64 at a time",
         "sequential reads of 1 MiB",
         "sequential reads of 1 MiB inside the home cluster",
     }
@@ -57,7 +57,7 @@ def test_figures():
     assert worst.value == pytest.approx(10 / 11.2)
     assert found["collective read, strided"].value is None
     allowed = 0.01 * RANDOM / 4096 / 64 + 10 * RANDOM / (1024 * MIB)
-    assert found["reads of 4 KiB anywhere, 64 under way"].value == pytest.approx(0.5 / allowed)
+    assert found["reads of 4 KiB anywhere, 64 at a time"].value == pytest.approx(0.5 / allowed)
 
 
 def test_one_figure_alone():

@@ -263,7 +263,7 @@ def test_a_run_tells_both_numbers(tmp_path: Path):
 def test_a_benchmark_that_leaves_nothing_is_told():
     outcome = play.play(LATENCY, False, None, lambda _: None, lambda _: 2)
     assert outcome.failures == [
-        "isthmus bench p2p --testbed x y ended with status 2, and left nothing"
+        "isthmus bench p2p --testbed x y ended with status 2, without results"
     ]
     assert [found.value for found in outcome.findings] == [None, None]
 

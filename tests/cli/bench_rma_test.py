@@ -18,7 +18,7 @@ def test_tasks_are_read_as_they_are_written():
             assert tasks.parse(task.text) == task
             assert task.limit > 60
     for text in ("put:8", "put:8:x", "swap:8:1", "outside-put:8:1", "put:8:1:1"):
-        with pytest.raises(ValueError, match="no task"):
+        with pytest.raises(ValueError, match="not a task"):
             tasks.parse(text)
 
 

@@ -62,11 +62,11 @@ def bench_sim(capsys, *words: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--clusters", "two"], "--clusters two: these are numbers of 1 to 1000"),
-        (["--ranks", "0"], "--ranks 0: these are numbers"),
-        (["--collective", "broadcast"], "--collective broadcast: it is not simulated"),
+        (["--clusters", "two"], "--clusters two: must be numbers from 1 to 1000"),
+        (["--ranks", "0"], "--ranks 0: must be numbers"),
+        (["--collective", "broadcast"], "--collective broadcast: cannot be simulated"),
         (["--size", "big"], "--size"),
-        (["--algorithm", "strip"], "--algorithm strip: there is no such"),
+        (["--algorithm", "strip"], "--algorithm strip: unknown algorithm"),
         (["--network", "wan-rate=fast"], "give bits a second"),
         (["--clusters", "9", "--ranks", "8"], "fewer --ranks than --clusters"),
     ],
@@ -85,7 +85,7 @@ def test_a_missing_program_is_told_with_the_remedy(monkeypatch, tmp_path, capsys
     status, _, said = bench_sim(capsys)
     assert status == 1
     assert "isthmus-sim, a compiled part of Isthmus, was not found" in said
-    assert "Install Isthmus anew, or set ISTHMUS_PREFIX" in said
+    assert "Reinstall Isthmus, or set ISTHMUS_PREFIX" in said
 
 
 def test_a_program_that_says_nonsense_or_takes_long(tmp_path):
@@ -93,7 +93,7 @@ def test_a_program_that_says_nonsense_or_takes_long(tmp_path):
     program.write_text("#!/bin/sh\necho nonsense\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     task = SimTask("bcast", 8, 2, 8, "")
-    with pytest.raises(RunError, match="said nonsense"):
+    with pytest.raises(RunError, match="printed invalid results"):
         simulate(program, task, 30)
     program.write_text("#!/bin/sh\nexec sleep 30\n")
     with pytest.raises(TooMuchError, match="not simulated within"):

@@ -25,22 +25,22 @@ from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
     [
         (["--testbed", "hablott"], "did you mean 'hablot'?"),
         (["--testbed", "hablot", "-g", "x.toml"], "exclude each other"),
-        (["--between", "a,b"], "--between is for -g"),
+        (["--between", "a,b"], "--between needs -g"),
         (["-g", "/no/such/grid.toml"], "cannot read the grid file"),
         (["--rounds", "0"], "--rounds"),
         (["--passes", "none"], "--passes"),
         (["--mpi", "/no/such/prefix"], "--mpi /no/such/prefix"),
-        (["--only", "nobody"], "no contestant is called so; there are '"),
+        (["--only", "nobody"], "unknown contestant; contestants are '"),
         (["--size", "0 B"], "messages have 1 B to 64 MiB"),
         (["--size", "8"], "--size 8: must be a size such as"),
         (["--figure", "pingpnog"], "did you mean 'pingpong'?"),
-        (["--figure", "paused", "--only", "tcp"], "nothing is left to measure"),
-        (["--quick", "--size", "8 B"], "--quick measures what the limits need"),
-        (["--quick", "--within", "a"], "--quick measures what the limits need"),
-        (["--within", "a"], "--within is for labs"),
-        (["--within", "a", "-g", "x.toml"], "--within is for labs"),
+        (["--figure", "paused", "--only", "tcp"], "nothing to measure"),
+        (["--quick", "--size", "8 B"], "--quick excludes"),
+        (["--quick", "--within", "a"], "--quick excludes"),
+        (["--within", "a"], "--within needs a lab"),
+        (["--within", "a", "-g", "x.toml"], "--within needs a lab"),
         (["--testbed", "hablot", "--within", "c"], "hablot has no such site; it has 'a', 'b'"),
-        (["--set", "wan.delay=none"], "--set is for --testbed"),
+        (["--set", "wan.delay=none"], "--set needs --testbed"),
     ],
 )
 def test_wrong_words_end_in_a_sentence(words, said, capsys):
@@ -176,7 +176,7 @@ def test_json_that_cannot_be_written(monkeypatch, capsys):
     monkeypatch.setattr(p2p, "contestants", lambda *_: GOOD)
     words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", "/no/such/folder/x"]
     assert main(words) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write" in capsys.readouterr().err
 
 
 # -- measuring programs ---------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_program_that_hangs_when_all_is_said_is_ended(monkeypatch):
     [
         ("echo why >&2; exit 3", "status 3"),
         ("echo why >&2; exit 3", "| why"),
-        ("echo '{\"task\":nonsense'", "nonsense"),
+        ("echo '{\"task\":nonsense'", "invalid data"),
         ("exit 0", "1 of 1 tasks undone"),
     ],
 )

@@ -24,9 +24,9 @@ def test_patterns_that_fit_say_nothing(capsys) -> None:
 def test_one_that_fits_nobody_is_said_where_another_fits(capsys) -> None:
     assert asked("tcp", "isthmsu") == ["tcp"]
     said = capsys.readouterr().err
-    assert "--only isthmsu: no contestant is called so; there are 'isthmus', 'tcp'" in said
+    assert "--only isthmsu: unknown contestant; contestants are 'isthmus', 'tcp'" in said
 
 
 def test_where_none_fits_there_is_nobody_to_measure() -> None:
-    with pytest.raises(UsageError, match="--only a b: no contestant is called so"):
+    with pytest.raises(UsageError, match="--only a b: unknown contestant"):
         asked("a", "b")

@@ -154,7 +154,7 @@ def test_the_signal_and_the_host(said):
 def test_endings_in_words():
     assert how_ended(139, 11, "n1") == "was killed by signal 11 (SIGSEGV) on n1"
     assert how_ended(139, 11) == "was killed by signal 11 (SIGSEGV)"
-    assert how_ended(139, None) == "ended with status 139, its own or of signal 11 (SIGSEGV)"
+    assert how_ended(139, None) == "ended with status 139, its own or that of signal 11 (SIGSEGV)"
     assert how_ended(3, None) == "ended with status 3"
     gone = 'rank 1 (cluster "east") ended without MPI_Finalize or was killed'
     assert of_the_rank(gone, "west", 3, None) == gone

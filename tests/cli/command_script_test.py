@@ -71,4 +71,4 @@ def test_by_a_link_and_by_its_name(script, tmp_path, monkeypatch):
 def test_half_an_installation(script):
     done = subprocess.run([script], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1
-    assert done.stderr.endswith("isthmus-python is missing or empty; install Isthmus anew.\n")
+    assert done.stderr.endswith("isthmus-python is missing or empty; reinstall Isthmus.\n")

@@ -96,7 +96,7 @@ def test_slow_start_after_a_pause(value, path, told):
 
 def test_slow_start_has_its_remedy():
     (found,) = [f for f in tcp.judge("x", "h", SLOW, LONG) if f.what == "slow start"]
-    assert "7 round trips (81 ms) until it fills 1 Gbit/s at 11.6 ms" in found.text
+    assert "7 round trips (81 ms) to fill 1 Gbit/s at 11.6 ms" in found.text
     after = applied(SLOW, found.remedy.splitlines()[1:])
     assert not [f for f in tcp.judge("x", "h", after, LONG) if f.what == "slow start"]
 

@@ -121,7 +121,7 @@ def test_a_whole_grid(doctor):
         assert doctor.level(cluster, "Isthmus") == "ok"
         assert doctor.level(cluster, "MPI") == "ok"
     assert doctor.level("gateways", "joined") == "ok"
-    assert doctor.of("east - west", "files")["text"].startswith("shared: both see what is in /")
+    assert doctor.of("east - west", "files")["text"].startswith("shared: both see the files in /")
     for cluster in ("cluster east", "cluster west"):
         assert doctor.of(cluster, "launch")["text"].startswith("started 'true' on a host")
 
@@ -157,7 +157,7 @@ def test_one_gateway_of_all_clusters(doctor):
     text = "[cluster.east]\n[cluster.west]\n[[gateway]]\nclusters = ['east', 'west']\n"
     assert doctor(text) == 0, doctor.findings
     assert doctor.level("1 gateway", "joined") == "ok"
-    assert doctor.of("east - west", "leg")["text"] == "gateway east+west, which stands in both"
+    assert doctor.of("east - west", "leg")["text"] == "gateway east+west, which serves both"
     assert not [f for f in doctor.findings if f["what"] == "port"]  # all are on one host
 
 
@@ -305,7 +305,7 @@ def test_the_leg_is_told(doctor, reach, leg):
 def test_the_leg_inside_a_cluster_is_told_where_it_is_not_encrypted(doctor):
     assert doctor("[cluster.east]\nencrypt = false\n[cluster.west]\n") == 0
     told = doctor.of("cluster east, ranks - gateways", "leg")
-    assert told["text"] == "TCP, between hosts not encrypted"
+    assert told["text"] == "TCP, not encrypted between hosts"
     assert not any("west, ranks" in finding["where"] for finding in doctor.findings)
 
 
@@ -428,5 +428,5 @@ def test_clusters_that_see_other_files(doctor, prefix, tmp_path):
     grid = "files = 'west'\n[cluster.east]\nwdir = '/mnt'\n[cluster.west]\nhost = 'here'\n"
     doctor(f"{grid}prefix = '{there}'\nwdir = '/mnt'\n")
     text = doctor.of("east - west", "files")["text"]
-    assert text == "apart: files that both open are in west"
+    assert text == "not shared: files that both open come from west"
     assert not list(Path("/mnt").glob(".isthmus-*"))

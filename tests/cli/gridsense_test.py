@@ -34,7 +34,7 @@ def refused(text: str) -> str:
 def test_a_link_over_a_gateway_of_both_ends_is_none(key):
     said = refused(JOINT + LINK + key)
     name = key.split()[0]
-    assert said.startswith(f"g.toml:9: link[0].{name} is said of no link: gateways of 'a' and 'b'")
+    assert said.startswith(f"g.toml:9: link[0].{name} has no effect: all gateways of 'a' and 'b'")
     grids.parse(TWO + LINK + key, "g.toml")
     # Another gateway of one of them makes the link one.
     grids.parse(JOINT + "[[gateway]]\ncluster = 'a'\n" + LINK + key, "g.toml")
@@ -50,11 +50,11 @@ def test_what_holds_over_a_gateway_of_both_ends_is_taken(keys):
 
 def test_a_link_too_many_is_told_with_its_line():
     text = TWO + LINK + LINK
-    assert refused(text).startswith("g.toml:7: link[1] is one too many: there are 2 links between")
+    assert refused(text).startswith("g.toml:7: link[1] is one too many: 2 links join")
     grids.parse(TWO + "[[gateway]]\ncluster = 'a'\nthreads = 2\n" + LINK + LINK, "g.toml")
     said = refused(JOINT + LINK + LINK)
     assert said.startswith("g.toml:9: link[1] is one too many")
-    assert "and gateways for 0" in said
+    assert "but the gateways suffice for 0" in said
 
 
 def test_a_name_is_for_the_links_of_a_pair():
@@ -70,7 +70,7 @@ def test_a_name_is_for_the_links_of_a_pair():
     ("key", "word"),
     [
         ("streams = 4", "the one connection"),
-        ("congestion = 'bbr'", "ssh's"),
+        ("congestion = 'bbr'", "ssh makes the connection"),
         ("net = 'ucx'", "one"),
     ],
 )
@@ -90,7 +90,7 @@ def networks(one: str, other: str) -> str:
 @pytest.mark.parametrize("subnet", ["10.1.0.0/16", "10.0.0.0/8", "10.1.7.0/24"])
 def test_networks_of_one_host_have_addresses_of_their_own(subnet):
     said = refused(networks("subnet = '10.1.0.0/16'", f"subnet = '{subnet}'"))
-    assert said.startswith("g.toml:10: network.y.subnet has addresses of network 'x' (10.1.0.0/16)")
+    assert said.startswith("g.toml:10: network.y.subnet overlaps with network 'x' (10.1.0.0/16)")
     assert "host 'z' is in both" in said
     grids.parse(networks("subnet = '10.1.0.0/16'", "interface = 'eth1'"), "g.toml")
     grids.parse(networks("subnet = '10.1.2.3/16'", "subnet = '10.2.2.3/16'"), "g.toml")
@@ -100,7 +100,7 @@ def test_networks_of_one_host_have_addresses_of_their_own(subnet):
 
 def test_a_network_of_no_cluster():
     said = refused(TWO + "[network.x]\nhosts = 'q[1-3]'\n")
-    assert said.startswith("g.toml:6: network.x.hosts names no host of a cluster")
+    assert said.startswith("g.toml:6: network.x.hosts names no host of any cluster")
     grids.parse(TWO + "[network.x]\nhosts = 'a0'\n", "g.toml")
 
 
@@ -108,8 +108,8 @@ def test_a_network_of_no_cluster():
     ("text", "words"),
     [
         ("[cluster.a]\nspeed = 0", ["g.toml:2", "cluster.a.speed must be more than 0; it is 0"]),
-        ("[[cluster]]\nname = 'a'", ["g.toml:1: cluster has names: write [cluster.NAME]"]),
-        ("[cluster.a]\n[[network]]\nhosts='a'", ["g.toml:2: network has names: write [network"]),
+        ("[[cluster]]\nname = 'a'", ["g.toml:1: cluster needs names: write [cluster.NAME]"]),
+        ("[cluster.a]\n[[network]]\nhosts='a'", ["g.toml:2: network needs names: write [network"]),
         (TWO + LINK + "name = '-x'", ["link[0].name must be a word such as 'wide'", "it is '-x'"]),
         (TWO + LINK + "congestion = 'B B'", ["congestion must be the kernel's name", "'B B'"]),
         (TWO + LINK + "rate = '0 Gbit/s'", ["link[0].rate must be more than 0; it is '0 Gbit/s'"]),
@@ -119,7 +119,7 @@ def test_a_network_of_no_cluster():
         (
             "[cluster.a]\nlaunch = 'mpirun -n {n} {host} {command}'",
             [
-                "cluster.a.launch has '{host}', which nothing is put for",
+                "cluster.a.launch has '{host}', which is not a placeholder",
                 "'{n}', '{command}', '{hosts}'",
             ],
         ),

@@ -5,6 +5,7 @@ import re
 import pytest
 import typer
 
+from isthmus import later
 from isthmus.cli import app, main
 
 
@@ -38,6 +39,17 @@ def texts(command) -> list[str]:
     for param in command.params:
         written += [getattr(param, "help", None) or "", getattr(param, "metavar", None) or ""]
     return [line for text in written for line in text.splitlines() if line.strip()]
+
+
+def test_every_command_is_in_a_group(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    main_group = COMMANDS[""]
+    assert {*main_group.list_commands(None)} == {*main_group.commands, *later.COMMANDS}
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(f" {group} ") for group in later.GROUPS]
+    assert places == sorted(places)
+    assert "─ Commands " not in shown
 
 
 def test_there_are_commands():

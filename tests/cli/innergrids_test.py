@@ -150,22 +150,25 @@ def test_what_is_read_can_be_written_as_one_file(tmp_path: Path):
     ("whole", "words"),
     [
         ("[grid.g]\n", ["whole.toml:1: grid.g.file is missing"]),
-        ("[grid.g]\nfile = 'no.toml'\n", ["whole.toml:2: grid.g.file", "no file", "no.toml"]),
+        (
+            "[grid.g]\nfile = 'no.toml'\n",
+            ["whole.toml:2: grid.g.file", "does not exist", "no.toml"],
+        ),
         ("[grid.g]\nfiel = 'g.toml'\n", ["grid.g.fiel is not a key", "did you mean 'file'?"]),
-        ("[grid.'a b']\nfile = 'g.toml'\n", ["grid.a b is no name"]),
-        ("[cluster.g]\n[grid.g]\nfile = 'g.toml'\n", [":2: grid.g is how a cluster is called"]),
+        ("[grid.'a b']\nfile = 'g.toml'\n", ["grid.a b is not a valid name"]),
+        ("[cluster.g]\n[grid.g]\nfile = 'g.toml'\n", [":2: grid.g is also the name of a cluster"]),
         (
             "[cluster.'g.b']\n[grid.g]\nfile = 'g.toml'\n",
-            [":2: grid.g brings a cluster 'g.b'", "rename one of them"],
+            [":2: grid.g includes a cluster 'g.b'", "rename one of them"],
         ),
         (
             "[grid.'g.h']\nfile = 'g.toml'\n[grid.g]\nfile = 'h.toml'\n",
-            [":3: grid.g brings a cluster 'g.h.b'"],
+            [":3: grid.g includes a cluster 'g.h.b'"],
         ),
-        (f"[grid.{'g' * 63}]\nfile = 'g.toml'\n", ["no name", "at most 64 characters"]),
+        (f"[grid.{'g' * 63}]\nfile = 'g.toml'\n", ["not a valid name", "at most 64 characters"]),
         (
             "[cluster.a]\n[grid.g]\nfile = 'g.toml'\n[[link]]\nbetween = ['a', 'g']\n",
-            [":5: link[0].between names 'g', a grid", "its clusters: 'a', 'g.b', 'g.c'"],
+            [":5: link[0].between names the grid 'g'", "its clusters: 'a', 'g.b', 'g.c'"],
         ),
         (
             "[cluster.a]\n[grid.g]\nfile = 'g.toml'\n[[link]]\nbetween = ['a', 'b']\n",
@@ -173,11 +176,11 @@ def test_what_is_read_can_be_written_as_one_file(tmp_path: Path):
         ),
         (
             "[grid.g]\nfile = 'g.toml'\n[[link]]\nbetween = ['g.c', 'g.b']\nname = 'wide'\n",
-            [":5: link[0].name is another link's between the same clusters"],
+            [":5: link[0].name is also the name of another link between the same clusters"],
         ),
         (
             "[cluster.relay]\n[grid.r]\nfile = 'r.toml'\n",
-            [":1: cluster.relay is how a relay of an inner grid is called"],
+            [":1: cluster.relay is also the name of a relay of an inner grid"],
         ),
         ("[grid.g]\nfile = 'bad.toml'\n", ["bad.toml:2: cluster.b.slots must be at least 1"]),
     ],
@@ -197,7 +200,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, whole: str, words: list[str]):
 
 def test_a_grid_cannot_hold_itself(tmp_path: Path):
     itself = wrong(tmp_path, a="[cluster.x]\n[grid.a]\nfile = 'a.toml'\n")
-    assert "a.toml:3: grid.a.file is a file that takes in this one" in itself
+    assert "a.toml:3: grid.a.file is a file that includes this one" in itself
     ring = wrong(
         tmp_path,
         a="[grid.b]\nfile = 'b.toml'\n",

@@ -171,7 +171,7 @@ def test_garbage(pair, garbage, words, moment):
 
 def test_unknown_op(pair):
     done = pair(spawned({"say": {"op": "dance"}}), RUNNING).run("-n", "2", "x")
-    check(done, 1, "cluster east: the agent said 'dance', unasked")
+    check(done, 1, "cluster east: the agent sent 'dance' unasked")
 
 
 @pytest.mark.parametrize("moment", ["hello", "configure", "inspect", "link", "spawn"])
@@ -219,10 +219,25 @@ def test_every_agent_that_does_not_start_is_named(pair):
     check(done, 1, "cluster east: the agent ended by itself", "cluster west: the agent ended by")
 
 
-def test_every_program_that_is_not_there_is_named(pair):
-    missing = {"say": {"op": "error", "message": '"x" is not found.', "remedy": "Look."}}
-    done = pair(*[{"on": {"inspect": [missing]}}] * 2).run("-n", "2", "x")
-    check(done, 1, 'cluster east: "x" is not found', 'cluster west: "x" is not found')
+def test_an_error_of_several_clusters_is_told_once(pair):
+    def missing(cluster):
+        said = f"'x' is not found on h (cluster {cluster})"
+        return {"on": {"inspect": [{"say": {"op": "error", "message": said, "remedy": "Look."}}]}}
+
+    done = pair(missing("east"), missing("west")).run("-n", "2", "x")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "isthmus: cluster east and cluster west: 'x' is not found on h\n  Look.\n",
+    )
+
+
+def test_different_errors_of_clusters_are_all_told(pair):
+    def missing(program):
+        said = f"'{program}' is not found"
+        return {"on": {"inspect": [{"say": {"op": "error", "message": said}}]}}
+
+    done = pair(missing("x"), missing("y")).run("-n", "2", "x")
+    check(done, 1, "cluster east: 'x' is not found", "cluster west: 'y' is not found")
 
 
 def test_an_mpi_is_named_in_one_line(pair):

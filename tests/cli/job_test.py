@@ -147,7 +147,7 @@ def test_a_cluster_may_encrypt_nothing_between_its_ranks_and_gateways(grid):
     grid.cluster("east", "encrypt = false", stats={"near": [near]})
     grid.cluster("west")
     done = grid.run("-n", "2", "--dry-run", "x")
-    assert done.stdout.count("encrypt  not between its ranks and their gateways") == 1
+    assert done.stdout.count("encrypt  off between its ranks and their gateways") == 1
     done = grid.run("-n", "2", "--stats", "x")
     assert done.returncode == 0, done.stderr
     assert "east -> east's ranks, memory (1 of 2), not encrypted (1 of 2)" in done.stderr
@@ -174,8 +174,8 @@ def test_dry_run_starts_nothing(pair):
         "cluster west: rank 2",
         "2 x prog 'an arg'",
         "'A=b c'",
-        "east - west: memory where the processes of both are on one host, else gateways",
-        "link east -> west: memory on one host, else TCP, encrypted",
+        "east - west: shared memory if the processes of both are on one host, else gateways",
+        "link east -> west: shared memory on one host, else TCP, encrypted",
     ):
         assert words in done.stdout
     assert not (grid.installs["east"].home / "heard.jsonl").exists()

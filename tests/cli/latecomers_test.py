@@ -118,4 +118,4 @@ def test_a_cluster_has_a_limit_of_its_own(grid):
 
 def test_times_have_units(pair):
     done = pair({}, {}).run("--wait", "soon", "-n", "2", "x")
-    check(done, 2, "--wait soon: 'soon' is no time", "Write it as 90, 20min or 2h.")
+    check(done, 2, "--wait soon: 'soon' is not a duration", "Write it as 90, 20min or 2h.")

@@ -226,8 +226,8 @@ def test_without_slots_clusters_have_shares_by_speed():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (GRID.format(2, 2), "the grid has 4 slots, and there are 8 ranks"),
-        ("[cluster.a]\nslots = 8\n[cluster.b]", "some ('b') have not, so 8 ranks cannot be placed"),
+        (GRID.format(2, 2), "the grid has 4 slots for 8 ranks"),
+        ("[cluster.a]\nslots = 8\n[cluster.b]", "'b' have none, so 8 ranks cannot be placed"),
     ],
 )
 def test_a_grid_without_room_is_said_in_words_of_the_map(text, said):
@@ -255,7 +255,7 @@ def test_ranks_that_need_a_tag_go_where_it_is():
 
 def test_too_many_need_a_tag():
     grid = parsed(GRID.format(4, 4).replace("[cluster.b]", '[cluster.b]\ntags = ["gpu"]'))
-    with pytest.raises(UsageError, match="do not fit into clusters where they may be"):
+    with pytest.raises(UsageError, match="do not fit into the clusters that they may use"):
         Mapped.of(Traffic(8, ring(8)), grid, [frozenset({1})] * 5 + [frozenset({0, 1})] * 3)
 
 
@@ -287,10 +287,10 @@ def test_the_command_writes_a_map_that_run_reads(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--need", "gpu"], "it is no tag and ranks"),
+        (["--need", "gpu"], "it is not a tag with ranks"),
         (["--need", "gpu=0"], "no cluster has the tag 'gpu'"),
-        (["--need", "big=0-x"], "'0-x' is no list of ranks"),
-        (["--need", "big=5"], "has rank 5, and there are 2"),
+        (["--need", "big=0-x"], "'0-x' is not a list of ranks"),
+        (["--need", "big=5"], "has rank 5, but there are only 2"),
         (["-o", "/nowhere/map"], "cannot write /nowhere/map"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_profile_is_read(tmp_path):
 def test_of_a_profile_that_is_not_whole_it_is_said_who_is_missing(tmp_path, capsys):
     path, out = tmp_path / "p", tmp_path / "out"
     path.write_text(json.dumps(profile(missing=[0, 3])))
-    what = "what ranks 0, 3 sent is not known"
+    what = "the messages of ranks 0, 3 are unknown"
     assert main(["map", str(path)]) == 0
     told = capsys.readouterr()
     assert f"# {what}" in told.out
@@ -122,23 +122,23 @@ def test_squares_of_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is empty"),
-        ("from,to,messages,bytes\n", "it has no ranks"),
-        ("from,bytes\n0,1\n", ":1: the columns 'from' and 'to' must be there"),
-        ("from,to,size\n0,1,2\n", ":1: 'size' is no column"),
-        ("from,to\n0,1,2\n", ":2: 3 columns where the header has 2"),
-        ("from,to\n0,x\n", ":2: 'x' is no amount"),
-        ("from,to\n0,1\n0,1.5\n", ":3: 1.5 is no rank"),
-        ("from,to\n0,99999999\n", ":2: 99999999 is no rank"),
+        ("", "the file is empty"),
+        ("from,to,messages,bytes\n", "the file has no ranks"),
+        ("from,bytes\n0,1\n", ":1: the columns 'from' and 'to' are needed"),
+        ("from,to,size\n0,1,2\n", ":1: 'size' is not a column"),
+        ("from,to\n0,1,2\n", ":2: the row has 3 columns, the header has 2"),
+        ("from,to\n0,x\n", ":2: 'x' is not an amount"),
+        ("from,to\n0,1\n0,1.5\n", ":3: 1.5 is not a rank"),
+        ("from,to\n0,99999999\n", ":2: 99999999 is not a rank"),
         (profile(size=1 << 25), "a run has at most 16777216 ranks"),
-        ("0,1\n1\n", ":2: the row has 1 columns, and there are 2 rows"),
-        ("{", "it is no JSON"),
-        ("{}", "is no profile"),
+        ("0,1\n1\n", ":2: the row has 1 columns, but there are 2 rows"),
+        ("{", "not JSON"),
+        ("{}", "is not a profile"),
         (profile(version=2), "is a profile of version 2"),
-        (profile(pairs=[[0, 9, 1, 1, {}]]), "no whole profile: rank 9 is not one of 4"),
-        (profile(size=None), "no whole profile"),
+        (profile(pairs=[[0, 9, 1, 1, {}]]), "not a complete profile: rank 9 is not one of 4"),
+        (profile(size=None), "not a complete profile"),
         ({k: v for k, v in profile().items() if k != "size"}, "'size' is missing"),
-        (profile(collectives=[_collective("MPI_Bcast", 3, 1, 1)]), "no whole profile"),
+        (profile(collectives=[_collective("MPI_Bcast", 3, 1, 1)]), "not a complete profile"),
     ],
 )
 def test_what_cannot_be_read(tmp_path, text, message):

@@ -135,7 +135,7 @@ def test_two_links_are_two_gateways():
         0: [plan.gateways[0].node, plan.gateways[1].node]
     }
     with pytest.raises(
-        UsageError, match="there are 2 links between 'a' and 'b', and gateways for 1"
+        UsageError, match="2 links join 'a' and 'b', but the gateways suffice for 1"
     ):
         plan_of(text.replace("[[gateway]]\ncluster = 'a'\nhost = 'a1'\n", ""))
 
@@ -149,7 +149,7 @@ def test_two_links_are_two_gateways():
         ("[[gateway]]\ncluster = 'a'\nclusters = ['b']", ["give one of them"]),
         (
             "[[gateway]]\nclusters = ['a', 'b']\naddress = ['x', 'y', 'z']",
-            ["g.toml:13: gateway[0].address has 3 entries, but the gateway 2 clusters"],
+            ["g.toml:13: gateway[0].address has 3 entries, but the gateway serves 2 clusters"],
         ),
         ("[[gateway]]\ncluster = 'a'\naddress = [7]", ["an array with one for each"]),
         ("[[gateway]]\ncluster = 'a'\naddress = '10.0/99'", ["must be a subnet"]),
@@ -158,12 +158,12 @@ def test_two_links_are_two_gateways():
         ("[network.x]\nhosts = 'n'\ninterface = 'a/b'", ["network.x.interface must be the name"]),
         (
             "[network.x]\nhosts = 'n'\nsubnet = '10.0.0.0/8'\ninterface = 'eth0'",
-            ["network.x.interface is told by 'subnet', too"],
+            ["network.x.interface and 'subnet' are both given"],
         ),
         ("[network.x]\nhost = 'n'", ["network.x.host is not a key", "did you mean 'hosts'?"]),
         (
             "[network.x]\nhosts = 'a1,z'\n[network.y]\nhosts = 'z'",
-            ["host 'z' is named in the networks 'x' and 'y', in which only cluster 'a' stands"],
+            ["host 'z' is in the networks 'x' and 'y', which hold only cluster 'a'"],
         ),
     ],
 )

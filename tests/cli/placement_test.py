@@ -73,12 +73,12 @@ def test_on_without_n():
 @pytest.mark.parametrize(
     ("grid", "parts", "words"),
     [
-        (clusters(a=2, b=2), [part(5)], "the grid has 4 slots left, and 'x' asks for 5"),
+        (clusters(a=2, b=2), [part(5)], "the grid has 4 slots left, but 'x' asks for 5"),
         (clusters(a=2, b=2), [part(4), part(1)], "0 slots left"),
-        (clusters(a=2, b=2), [part(4), part()], "0 slots left, and 'x' asks for all"),
+        (clusters(a=2, b=2), [part(4), part()], "0 slots left, but 'x' asks for all"),
         (clusters(a=2, b=2), [part(3, "a")], "cluster 'a' has 2 slots left of 2"),
         (clusters(a=2, b=2), [part(2, "a"), part(on="a")], "cluster 'a' has 0 slots left"),
-        (clusters(a=2, b=None), [part(3)], "some ('b') have not"),
+        (clusters(a=2, b=None), [part(3)], "'slots' but 'b' have none"),
         (clusters(east=1), [part(1, "esat")], "no such cluster; did you mean 'east'?"),
         (clusters(a=4), [part(1, wdir="/x"), part(1, wdir="/y")], "different working directories"),
     ],

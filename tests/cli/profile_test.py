@@ -42,7 +42,7 @@ def test_what_ranks_tell_becomes_one_file(profile) -> None:
 def test_who_has_not_told_is_missing(tmp_path) -> None:
     found = written(tmp_path, ring()[:3])
     assert found.missing == [3]
-    assert found.lacks() == "rank 3 has told nothing"
+    assert found.lacks() == "rank 3 has not reported"
     assert [rank.rank for rank in found.ranks] == [0, 1, 2]
     assert found.cluster_of() == {0: 0, 1: 0, 2: 1, 3: 1}
 
@@ -52,11 +52,11 @@ def test_of_a_profile_that_is_not_whole_nothing_is_concluded(tmp_path, capsys) -
     assert show(tmp_path, "--link", "rtt=20ms") == 0
     text = capsys.readouterr().out
     for words in (
-        "Not whole: ranks 0, 2-3 have told nothing",
+        "Incomplete: ranks 0, 2-3 have not reported",
         "east: 2 ranks",
         "MPI_Allreduce of 4 ranks, 2 clusters: 50 times",
         "east -> west",
-        "is not known, since the profile is not whole",
+        "is unknown, because the profile is incomplete",
     ):
         assert words in text
     assert "nothing crosses" not in text
@@ -71,7 +71,7 @@ def test_where_no_rank_has_told_the_file_stays(tmp_path) -> None:
     plan = make_plan(two_halves(), [Part(["app"], 4)], outward=True)
     said = []
     ProfileFile(tmp_path / "app.json", [], []).write(plan, Result(1, Stats(), Told()), said.append)
-    assert "no rank has told its profile" in said[0]
+    assert "no rank has reported its profile" in said[0]
     assert (tmp_path / "app.json").read_text() == before
 
 
@@ -151,18 +151,18 @@ def test_rare_sizes_are_put_together() -> None:
         ("--link", "rrt=3ms", "a link has no 'rrt'"),
         ("--link", "rtt=3", "must be a time"),
         ("--link", "rate=fast", "must be a rate"),
-        ("--place", "0-3", "does not say which ranks are where"),
-        ("--place", "", "does not say which ranks are where"),
-        ("--place", "east=0-x", "'0-x' is no list of ranks"),
-        ("--place", "east=0-3,", "'' is no list of ranks"),
-        ("--place", "east=0-3,west=2", "rank 2 is in 'east', too"),
+        ("--place", "0-3", "does not name a cluster for all ranks"),
+        ("--place", "", "does not name a cluster for all ranks"),
+        ("--place", "east=0-x", "'0-x' is not a list of ranks"),
+        ("--place", "east=0-3,", "'' is not a list of ranks"),
+        ("--place", "east=0-3,west=2", "rank 2 is also in 'east'"),
         ("--place", "wets=0-3", "the profile has no cluster 'wets'; did you mean 'west'?"),
-        ("--place", "east=0-999999999", "has rank 999999999, and the profile has 4 ranks"),
+        ("--place", "east=0-999999999", "has rank 999999999, but the profile has 4 ranks"),
         ("--link", "", "it is empty"),
-        ("--link", "=3ms", "it has no name of a figure"),
-        ("--link", "rtt=3ms,rtt=4ms", "'rtt' is there twice"),
-        ("--place", "east=0-2", "rank 3 has no place"),
-        ("--place", "east=0-4", "'0-4' has rank 4, and the profile has 4 ranks"),
+        ("--link", "=3ms", "a figure has no name"),
+        ("--link", "rtt=3ms,rtt=4ms", "'rtt' is given twice"),
+        ("--place", "east=0-2", "rank 3 has no cluster"),
+        ("--place", "east=0-4", "'0-4' has rank 4, but the profile has 4 ranks"),
     ],
 )
 def test_what_makes_no_sense_is_told(profile, tmp_path, capsys, option, value, said) -> None:
@@ -215,9 +215,13 @@ def test_what_was_done_once_is_said_so(tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("options", "assumed", "taken"),
     [
-        ((), "10 ms both ways, 1 Gbit/s (assumed)", "for 10 ms both ways and 1 Gbit/s: --link"),
-        (("--link", "rtt=20ms"), "1 Gbit/s (rate assumed)", "for 1 Gbit/s: --link"),
-        (("--link", "rate=1Mbit/s"), "1 Mbit/s (time assumed)", "for 10 ms both ways: --link"),
+        (
+            (),
+            "10 ms both ways, 1 Gbit/s (assumed)",
+            "assumed: 10 ms both ways and 1 Gbit/s. --link",
+        ),
+        (("--link", "rtt=20ms"), "1 Gbit/s (rate assumed)", "assumed: 1 Gbit/s. --link"),
+        (("--link", "rate=1Mbit/s"), "1 Mbit/s (time assumed)", "assumed: 10 ms both ways. --link"),
         (("--link", "rtt=2ms,rate=1Mbit/s"), "2 ms both ways, 1 Mbit/s", ""),
         (
             ("--place", "east=0-1,north=2-3"),
@@ -251,8 +255,8 @@ def test_a_picture(profile, tmp_path, kind) -> None:
 def test_what_is_no_profile(tmp_path, capsys) -> None:
     file = tmp_path / "app.json"
     for text, said in (
-        ("{", "it is no JSON"),
-        ("{}", "is no profile"),
+        ("{", "not JSON"),
+        ("{}", "is not a profile"),
         ('{"format": "isthmus-profile", "version": 2}', "version 2"),
         ('{"format": "isthmus-profile", "version": 1}', "is wrong"),
     ):
@@ -265,14 +269,17 @@ def test_what_is_no_profile(tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("torn", "said"),
     [
-        (lambda file: file["ranks"].pop(2), "rank 2 has sent, and has told nothing"),
-        (lambda file: file["ranks"][1].update(cluster=9), "rank 1 is in cluster 9, of 2"),
+        (lambda file: file["ranks"].pop(2), "rank 2 has sent messages, but has not reported"),
+        (
+            lambda file: file["ranks"][1].update(cluster=9),
+            "rank 1 is in cluster 9, but there are only 2",
+        ),
         (lambda file: file["pairs"][0].__setitem__(1, 7), "rank 7 is not one of 4"),
         (lambda file: file.update(size=3), "rank 3 is not one of 3"),
         (lambda file: file["collectives"][0].update(communicator=5), "no communicator 5"),
         (
             lambda file: file["grid"]["links"].append({"between": [0, 7]}),
-            "a link joins cluster 7, of 2",
+            "a link joins cluster 7, but there are only 2",
         ),
     ],
 )
@@ -283,7 +290,7 @@ def test_a_profile_whose_parts_do_not_fit_is_refused(profile, tmp_path, capsys, 
     file.write_text(json.dumps(parts))
     assert show(tmp_path) == 2
     told = capsys.readouterr().err
-    assert f"{file} is no whole profile: " in told
+    assert f"{file} is not a complete profile: " in told
     assert said in told
 
 
@@ -293,15 +300,15 @@ def test_a_profile_of_no_rank_says_so(profile, tmp_path, capsys, command) -> Non
     parts = json.loads(file.read_text())
     file.write_text(json.dumps(parts | {"ranks": [], "pairs": [], "collectives": []}))
     assert cli.main([*command, str(file)]) == 2
-    assert f"{file} has nothing of any rank" in capsys.readouterr().err
+    assert f"{file} has no data from any rank" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("none/app.png", "No such file or directory\n  Name a file in a folder"),
-        ("app.xyz", "which kind of picture"),
-        (".", "which kind of picture"),
+        ("app.xyz", "unknown type of picture"),
+        (".", "unknown type of picture"),
     ],
 )
 def test_pictures_that_cannot_be_drawn(profile, tmp_path, capsys, name, said) -> None:
@@ -315,14 +322,14 @@ def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text("[cluster.a]\nslots = 3\n")
     assert show(tmp_path, "--grid", str(grid)) == 2
-    assert f"--grid {grid}: its clusters do not take" in capsys.readouterr().err
+    assert f"--grid {grid}: its clusters have no room" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("places", "said"),
     [
         ("c=0-3", "the grid has no cluster 'c'; it has 'a', 'b'"),
-        ("a=0-2,b=3", "cluster 'a' has 2 slots, and is given 3 ranks"),
+        ("a=0-2,b=3", "cluster 'a' has 2 slots, but the map gives it 3 ranks"),
     ],
 )
 def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said) -> None:
@@ -333,7 +340,7 @@ def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said) -
 
 
 def test_a_run_that_could_not_write_its_profile_does_not_begin(tmp_path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         ProfileFile.of_command_line(tmp_path / "no" / "app.json", [])
     with pytest.raises(UsageError, match="it is a folder"):
         ProfileFile.of_command_line(tmp_path, [])

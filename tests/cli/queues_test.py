@@ -273,7 +273,7 @@ def test_where_a_user_says_that_jobs_come_to(said, place):
 
 @pytest.mark.parametrize("said", ["login1:", "login1:port", ":7410", "login1:70000"])
 def test_a_place_that_is_none(said):
-    with pytest.raises(UsageError, match="no place where jobs can come to"):
+    with pytest.raises(UsageError, match="not an address for jobs to connect to"):
         commands._meeting_point(said)
 
 

@@ -78,14 +78,14 @@ def test_parts_have_ranks_in_the_order_of_the_command_line():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 east\n0-1 west", "m:2: rank 0 is on line 1, too"),
-        ("0 east\n2-9 west", "m: the rank map goes to rank 9 and has no line for rank 1"),
+        ("0 east\n0-1 west", "m:2: rank 0 is also on line 1"),
+        ("0 east\n2-9 west", "m: the rank map goes to rank 9 but has no line for rank 1"),
         ("9 east", "no line for ranks 0, 1, 2, 3, 4, ..."),
         ("0 east west", "m:1: '0 east west' is not ranks and a cluster"),
         ("0, 1 east", "m:1: '0, 1 east' is not ranks and a cluster"),
-        ("\neast 0", "m:2: 'east' is no list of ranks"),
+        ("\neast 0", "m:2: 'east' is not a list of ranks"),
         ("3-1 east", "m:1: '3-1' counts down"),
-        ('{"format":"isthmus-profile"}', "m is no rank map"),
+        ('{"format":"isthmus-profile"}', "m is not a rank map"),
         ("x" * 70 + " 1 2", "m:1: '" + "x" * 60 + "' is not ranks and a cluster"),
         ("# nothing", "m: the rank map has no ranks"),
     ],
@@ -103,13 +103,17 @@ def test_what_is_no_map(text, message):
         (
             "0-1 east\n2 east\n3 west",
             [part()],
-            "m:2: cluster 'east' has 2 slots, and is given 3 ranks",
+            "m:2: cluster 'east' has 2 slots, but the map gives it 3 ranks",
         ),
-        ("0 east\n1 west", [part(1)], "m has 2 ranks, and -n asks for 1"),
-        ("0 east\n1 west", [part(3)], "m has 2 ranks, and -n asks for 3"),
+        ("0 east\n1 west", [part(1)], "m has 2 ranks, but -n asks for 1"),
+        ("0 east\n1 west", [part(3)], "m has 2 ranks, but -n asks for 3"),
         ("0 east\n1 west", [part(2), part()], "asks for 2, which leaves none for 'x'"),
-        ("0 east\n1 west", [part(), part()], "'x' has no -n, and neither has 'x'"),
-        ("0 east\n1 west", [part(2, on="east")], "--on east: m says where each rank goes"),
+        ("0 east\n1 west", [part(), part()], "'x' has no -n, nor has 'x'"),
+        (
+            "0 east\n1 west",
+            [part(2, on="east")],
+            "--on east: m already gives the cluster of each rank",
+        ),
     ],
 )
 def test_what_does_not_fit(text, parts, message):

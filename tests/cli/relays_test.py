@@ -70,14 +70,14 @@ def test_guests_come_to_one_cluster_by_a_relay():
     ("text", "what"),
     [
         ('[[relay]]\nbetween = ["a", "d"]\n', "names a cluster 'd' that is not in the file"),
-        ('[cluster.relay]\n[[relay]]\nhost = "r"\n', "is how a cluster is called, too"),
+        ('[cluster.relay]\n[[relay]]\nhost = "r"\n', "is also the name of a cluster"),
         (
             "[[relay]]\nthreads = 3\naddress = 'r:7400-7401'\n",
-            "grid.toml:9: relay[0].address has 2 of the 3 ports that as many 'threads' need",
+            "grid.toml:9: relay[0].address has 2 of the 3 ports that its 'threads' need",
         ),
         (
             "[[relay]]\nthreads = 2\nservice = 's'\nkey = '/k'\n",
-            "relay[0].threads is of a relay that the run starts",
+            "relay[0].threads is for a relay that the run starts",
         ),
         ("[[relay]]\nhosts = 'x'\n", "is not a key of a grid file; did you mean 'host'?"),
     ],
@@ -158,5 +158,5 @@ def test_batch_jobs_have_no_ssh():
 
 
 def test_a_cluster_of_the_relays_name():
-    with pytest.raises(UsageError, match="call the cluster otherwise"):
+    with pytest.raises(UsageError, match="rename the cluster"):
         planned("[cluster.launcher]\n" + CLUSTERS + BY_SSH)

@@ -95,7 +95,7 @@ def test_two_links_of_a_pair_are_of_two_gateways():
         (1, 2, "1 ms"),
         (1, 3, "2 ms"),
     ]
-    with pytest.raises(UsageError, match="there are 2 links between 'a' and 'b', and gateways"):
+    with pytest.raises(UsageError, match="2 links join 'a' and 'b', but the gateways"):
         gateway_links({(0, 1): both}, [[1], [2]])
 
 

@@ -76,8 +76,8 @@ def isthmus(*words, timeout=240):
 
 
 def test_runs_are_listed_while_they_live(pair, place):
-    gone = f"ISTHMUS_RUNS names {place}, which is not there"
-    assert isthmus("ps").stdout == f"no run of yours is on this host; {gone}\n"
+    gone = f"ISTHMUS_RUNS names {place}, which does not exist"
+    assert isthmus("ps").stdout == f"you have no run on this host; {gone}\n"
     with running(pair) as run:
         head, _, line = isthmus("ps").stdout.splitlines()
         assert head.split() == ["run", "process", "since", "ranks", "clusters", "program"]
@@ -153,8 +153,8 @@ def test_several_runs_want_a_name(pair, place, tmp_path):
             done = isthmus("top", "--once")
             jobs = [run["job"] for run in json.loads(isthmus("ps", "--json").stdout)]
             assert done.returncode == 2
-            assert f"2 runs of yours are on this host: '{jobs[0]}', '{jobs[1]}'" in done.stderr
-            assert "'isthmus-' may be" in isthmus("ps", "isthmus-").stderr
+            assert f"you have 2 runs on this host: '{jobs[0]}', '{jobs[1]}'" in done.stderr
+            assert "several runs match 'isthmus-'" in isthmus("ps", "isthmus-").stderr
             other.send_signal(signal.SIGTERM)
             other.communicate(timeout=240)
 
@@ -162,10 +162,10 @@ def test_several_runs_want_a_name(pair, place, tmp_path):
 def test_runs_that_are_not_there(pair, place):
     done = isthmus("top", "nothing")
     assert done.returncode == 2
-    assert "there is no run 'nothing': no run of yours is on this host" in done.stderr
+    assert "there is no run 'nothing': you have no run on this host" in done.stderr
     with running(pair):
         done = isthmus("ps", "nothing")
-        assert "there is no run 'nothing' of yours on this host" in done.stderr
+        assert "you have no run 'nothing' on this host" in done.stderr
         assert "`isthmus ps` lists them" in done.stderr
 
 
@@ -174,7 +174,7 @@ def test_a_run_that_was_killed_leaves_nothing_that_confuses(pair, place):
         run.kill()
         run.communicate(timeout=240)
     assert len(list(place.iterdir())) == 1
-    assert isthmus("ps").stdout == "no run of yours is on this host\n"
+    assert isthmus("ps").stdout == "you have no run on this host\n"
     assert list(place.iterdir()) == []
 
 
@@ -193,7 +193,7 @@ def test_a_folder_of_others_is_not_used(pair, place):
     with started(pair(*scenarios())) as run:
         done = isthmus("ps")
         assert done.returncode == 2
-        assert f"ISTHMUS_RUNS: {place} is no folder of yours alone" in done.stderr
+        assert f"ISTHMUS_RUNS: {place} is not a folder of yours alone" in done.stderr
         assert f"chmod 700 {place}" in done.stderr
         run.send_signal(signal.SIGTERM)
         run.communicate(timeout=240)
@@ -300,7 +300,7 @@ def test_a_screen_has_room_for_what_is_waited_for(width):
     assert [line.split(":")[0].strip() for line in waits[:3]] == ["rank 0", "rank 1", "rank 2"]
     assert any("site8 -> site7" in line for line in lines), "the busiest"
     shown = sum("->" in line for line in lines)
-    assert f"and {56 - shown} more; --once tells all" in lines
+    assert f"and {56 - shown} more; --once shows all" in lines
     whole = printed(screen.live(many(8, waits=6)), 120)
     assert sum("->" in line for line in whole) == 56
 

@@ -57,7 +57,10 @@ def test_beside_a_relay_of_the_run():
         ('[[relay]]\nservice = "r"\nkey = "k"\n', "must be an absolute path"),
         ('[[relay]]\nservice = "r:1-2"\nkey = "/k"\n', "must be 'HOST' or 'HOST:PORT'"),
         ('[[relay]]\nservice = "10.0.0.0/8"\nkey = "/k"\n', "must be 'HOST' or 'HOST:PORT'"),
-        ('[[relay]]\nservice = "r"\nkey = "/k"\nhost = "h"\n', "is of a relay that the run starts"),
+        (
+            '[[relay]]\nservice = "r"\nkey = "/k"\nhost = "h"\n',
+            "is for a relay that the run starts",
+        ),
     ],
 )
 def test_what_is_wrong(text, what):
@@ -84,9 +87,9 @@ def test_agents_are_given_what_is_of_the_job(tmp_path):
     ("text", "mode", "what"),
     [
         ('id = "a"\nsecret = "00"\n', 0o640, "others may read the key"),
-        ('id = "a"\n', 0o600, "is no key of a service"),
-        ("\x00", 0o600, "is no key of a service"),
-        ('id = "a"\nsecret = 5\n', 0o600, "is no key of a service"),
+        ('id = "a"\n', 0o600, "is not a key of a service"),
+        ("\x00", 0o600, "is not a key of a service"),
+        ('id = "a"\nsecret = 5\n', 0o600, "is not a key of a service"),
     ],
 )
 def test_keys_that_cannot_be_used(tmp_path, text, mode, what):

@@ -65,7 +65,7 @@ def test_they_have_the_variables_of_the_run_and_their_own():
 
 
 def test_a_cluster_that_is_not_there_is_named():
-    with pytest.raises(UsageError, match=r"'wets', which is no cluster of this run.*'west'"):
+    with pytest.raises(UsageError, match=r"'wets', which is not a cluster of this run.*'west'"):
         grown(Command(["a"], 1, cluster="wets"))
 
 

@@ -19,7 +19,11 @@ def test_what_is_told_of_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("none", "No such file"), (".", "is no file"), ("../x", "outside of the working directory")],
+    [
+        ("none", "No such file"),
+        (".", "not a regular file"),
+        ("../x", "outside the working directory"),
+    ],
 )
 def test_what_cannot_be_staged(tmp_path, monkeypatch, name, what):
     monkeypatch.chdir(tmp_path)

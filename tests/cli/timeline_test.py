@@ -172,7 +172,7 @@ def test_ranks_that_left_nothing_are_told(plan, tmp_path, told):
     line = write(plan, tmp_path, (0, dump(tmp_path, "rank 0", *RANK_0)), (1, broken))
     said = told()
     assert "the trace of a process of west is broken" in said
-    assert "the trace lacks rank 1: who is missing did not end in good order" in said
+    assert "the trace lacks rank 1: such ranks did not end in good order" in said
     assert line.about["missing"] == [{"ranks": [1]}]
 
 
@@ -237,12 +237,12 @@ def test_what_ranks_are_told(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"trace": "/nowhere/x"}, "there is no folder /nowhere"),
+        ({"trace": "/nowhere/x"}, "the folder /nowhere does not exist"),
         ({"trace": "/tmp"}, "is a folder"),
         ({"trace": "x", "trace_size": "much"}, "--trace-size must be a size"),
         ({"trace": "x", "trace_size": "1KiB"}, "from 4 KiB to 256 MiB"),
         ({"trace": "x", "trace_size": "257MiB"}, "from 4 KiB to 256 MiB"),
-        ({"trace_size": "1MiB"}, "--trace-size is of --trace"),
+        ({"trace_size": "1MiB"}, "--trace-size needs --trace"),
     ],
 )
 def test_wrong_options(keys, said):

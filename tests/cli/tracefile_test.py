@@ -58,7 +58,7 @@ def lines(*words):
 def test_records_are_merged_by_time_and_named(files):
     about, other, *records = lines(*files)
     assert about.endswith("agent east, process 77 on there: 2 records; written at: the end")
-    assert other.endswith("2 records, 70 older ones lost; written at: SIGSEGV")
+    assert other.endswith("2 records, 70 older records lost; written at: SIGSEGV")
     first, second, third, fourth = (" ".join(line.split()[1:]) for line in records)
     assert first == "agent east 9 net frame-sent peer=gateway:1 kind=Envelope bytes=100"
     assert second == "rank 3 9 match receive-posted context=3.2 source=any tag=any"
@@ -83,7 +83,7 @@ def test_filters(files):
 def test_what_is_no_trace(tmp_path, text):
     path = tmp_path / "x"
     path.write_bytes(text)
-    assert "is no trace of this release" in str(trace(path).exception)
+    assert "is not a trace of this release" in str(trace(path).exception)
 
 
 def test_what_is_not_there(tmp_path, files):

@@ -87,7 +87,7 @@ def test_members_links_narrower_than_the_network_are_what_a_rate_is_compared_wit
     assert not judge([narrow, narrow], grid).doubts
     wrong = figures(rate=480e6)
     assert [doubt.sentence for doubt in judge([wrong, wrong], grid).doubts] == [
-        "a and b: the bandwidth is 545 % of what 8 links of members carry"
+        "a and b: the bandwidth is 545 % of the capacity of 8 links of members"
     ]
 
 
@@ -119,7 +119,7 @@ def test_runs_that_agree_but_contradict_the_grid_file_are_not_believed():
     busy = figures(rate=34.5e6, latency=0.0058)
     found = judge([busy, busy], grid)
     assert [doubt.sentence for doubt in found.doubts] == [
-        "a and b: the bandwidth is 39 % of the 700 Mbit/s that the grid file says"
+        "a and b: the bandwidth is 39 % of the 700 Mbit/s in the grid file"
     ]
     assert "wan-rate" not in found.figures.network(found.left_out)
     assert "wan-latency=5800.000us" in found.figures.network(found.left_out)
@@ -162,7 +162,7 @@ def test_what_could_not_be_measured_is_left_to_the_defaults():
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"clusters": [{}], "pairs": []}'])
 def test_nonsense_is_refused(text: str):
-    with pytest.raises(RunError, match="nonsense"):
+    with pytest.raises(RunError, match="invalid figures"):
         parse(text)
 
 
@@ -268,8 +268,8 @@ def test_what_pairs_share_is_said_in_the_grid_file():
     """
     assert networktext.of_links(grids.parse(text, "g")) == "shared=a/c+b/c:1000.0M"
     for wrong, what in (
-        ('[["a", "c"]]', "two at least; it has 1"),
-        ('[["a", "c"], ["b"]]', "must have two clusters in each pair; one has 'b'"),
+        ('[["a", "c"]]', "at least two pairs of clusters; it has 1"),
+        ('[["a", "c"], ["b"]]', "must have two clusters in each pair; one pair has 'b'"),
         ('[["a", "c"], ["b", "b"]]', "must have two clusters in each pair"),
         ('[["a", "c"], ["b", "z"]]', "names a cluster 'z' that is not in the file"),
     ):
@@ -307,7 +307,7 @@ def test_a_file_that_is_none_of_ours_is_told(tuned):
     store.path_for(tuned.file).write_text("[]")
     done = tuned.run("-n", "2", "x")
     assert (done.returncode, given(tuned)) == (0, [None, None])
-    assert "grid.tune.json is not what isthmus tune wrote" in done.stderr
+    assert "grid.tune.json was not written by isthmus tune" in done.stderr
 
 
 def tune(*words: object) -> subprocess.CompletedProcess[str]:
@@ -337,7 +337,7 @@ def test_without_a_grid_file_there_is_nothing_to_tune(monkeypatch):
     monkeypatch.delenv("ISTHMUS_GRID", raising=False)
     done = tune()
     assert done.returncode == 2
-    assert "there is no grid to tune" in done.stderr
+    assert "no grid file is named" in done.stderr
 
 
 @pytest.mark.parametrize(("spread", "words"), [(0.123, "12 %"), (15.35, "a factor of 16.4")])

@@ -37,8 +37,8 @@ def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
         says(running, "up 4\n")
         for _ in range(2):
             kill_relay(grid, number)
-            hears(running, "it is started again, and what it carried is kept meanwhile")
-            hears(running, "isthmus: relay: is there again")
+            hears(running, "it is started again, and its traffic is kept meanwhile")
+            hears(running, "isthmus: relay: is back")
         bell.touch()
         _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
@@ -51,7 +51,7 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
     with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
         says(running, "up 4\n")
         kill_relay(remote, signal.SIGKILL)
-        hears(running, "isthmus: relay on site: is there again")
+        hears(running, "isthmus: relay on site: is back")
         bell.touch()
         _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
@@ -64,7 +64,7 @@ def test_with_threads(grid: Grid, program, tmp_path):
     with grid.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
         says(running, "up 4\n")
         kill_relay(grid, signal.SIGKILL)
-        hears(running, "isthmus: relay: is there again")
+        hears(running, "isthmus: relay: is back")
         bell.touch()
         _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err

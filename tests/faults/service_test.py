@@ -248,7 +248,7 @@ def test_a_key_has_limits_of_its_own(grid: Grid, service: Service, program):
     ("text", "words"),
     [
         ("keys = 'k'\nrate = 'fast'\n", "rate must be such as"),
-        ("keys = 'k'\nallow = ['everybody']\n", "no address or subnet"),
+        ("keys = 'k'\nallow = ['everybody']\n", "not an address or a subnet"),
         ("listen = '127.0.0.1:0'\n", "keys is missing"),
         ("keys = 'k'\nlisten = '127.0.0.1'\n", "listen"),
     ],

@@ -89,7 +89,7 @@ def test_launcher_that_does_not_work(grid: Grid, tmp_path):
     grid.write(f"[cluster.east]\nlaunch = '{srun}'\n[cluster.west]\n")
     done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
     check(
-        done, 1, "cluster east", f'{srun} --version" failed', "configuration source", "slurm.conf"
+        done, 1, "cluster east", f"{srun} --version' failed", "configuration source", "slurm.conf"
     )
 
 

@@ -202,5 +202,5 @@ def test_what_pbs_refuses(pbs: Pbs, mixed):
     (pbs.state / "queue.west").unlink()
     done = pbs.isthmus("submit", "-g", pbs.grid, "--meet", "localhost", *mixed())
     assert done.returncode == 1
-    assert "cluster west: PBS took no job\n  | qsub: Unknown queue" in done.stderr
+    assert "cluster west: PBS did not take the job\n  | qsub: Unknown queue" in done.stderr
     eventually(pbs.all_over, "the end of the part that was taken")

@@ -400,7 +400,7 @@ def test_a_folder_that_is_not_there_is_told_before_the_run(isthmus, tmp_path) ->
     done = isthmus("run", "--profile", tmp_path / "no" / "app.json", "-n", 2, "true")
     assert done.returncode == 2
     assert "--profile" in done.stderr
-    assert "there is no folder" in done.stderr
+    assert "does not exist" in done.stderr
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])

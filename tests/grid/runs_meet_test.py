@@ -103,7 +103,7 @@ def test_the_end_of_one_run_ends_those_that_it_is_connected_with(start, programs
     assert ended(start("run", "-n", 2, program, "die", port))[0] == 3
     status, _, errors = ended(waiting)
     assert status == 1
-    assert "has ended, while this one had communicators with it" in errors
+    assert "has ended, but this one still had communicators with it" in errors
 
 
 def test_after_they_have_disconnected_each_ends_alone(start, programs, tmp_path):
@@ -145,7 +145,7 @@ def test_a_run_that_dies_ends_those_that_share_a_window_with_it(start, programs,
     assert ended(start("run", "-n", 2, program, "connect", port, "die"))[0] == 3
     status, _, errors = ended(waiting)
     assert status == 1
-    assert "has ended, while this one had communicators with it" in errors
+    assert "has ended, but this one still had communicators with it" in errors
 
 
 def both(start, programs, tmp_path, server, client, *how) -> list[tuple[int, str, str]]:
@@ -183,4 +183,4 @@ def test_a_run_names_no_file_of_another(start, programs, tmp_path):
 def test_a_run_that_dies_ends_those_that_have_a_file_with_it(start, programs, tmp_path):
     (waited, _, errors), (died, *_) = both(start, programs, tmp_path, "openmpi4", "mpich4", "die")
     assert (waited, died) == (1, 3)
-    assert "has ended, while this one had communicators with it" in errors
+    assert "has ended, but this one still had communicators with it" in errors

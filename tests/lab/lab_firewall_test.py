@@ -50,4 +50,4 @@ def test_doctor_names_the_link_the_port_and_the_remedy(walled_in):
         r"fail port +a0 cannot reach it: cannot connect to 10\.2\.255\.1 port \d+", said
     )
     assert "Open the port in the firewall of the host that listens" in said
-    assert "The other way round it is open: put [cluster.b] before [cluster.a]" in said
+    assert "The other direction is open: put [cluster.b] before [cluster.a]" in said

@@ -220,10 +220,10 @@ def test_a_user_who_may_not_open_tun(lab, nobodys):
 
 def test_what_cannot_be(lab, tmp_path):
     for words, said in [
-        (("run", "nowhere", "--", "true"), "there is no testbed 'nowhere'"),
+        (("run", "nowhere", "--", "true"), "unknown testbed 'nowhere'"),
         ((*SMALL, "--on", "q1", "--", "true"), "no such node"),
         (("cut", "a-b"), "no lab runs"),
-        (("mpirun", "--mpi", "openmpi", "x"), "this runs inside a lab"),
+        (("mpirun", "--mpi", "openmpi", "x"), "works only inside a lab"),
     ]:
         done = lab(*words)
         assert done.returncode == 2, words

@@ -79,7 +79,7 @@ def test_traffic_is_told_by_milliseconds(hablot):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("a-c", "delay=1ms"), "no WAN link 'a-c'"),
+        (("a-c", "delay=1ms"), "unknown WAN link 'a-c'"),
         (("a-b", "delay=1"), "delay must be a time"),
         (("a-b", "dealy=1ms"), "did you mean 'delay'?"),
         (("a-b", "loss=x"), "loss has a wrong value"),

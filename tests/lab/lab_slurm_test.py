@@ -73,7 +73,7 @@ def test_waiting_has_a_limit(queues, hello):
     status, said = with_enough_time(waited, lambda got: "queued" in got[1], 3)
     assert status == 124
     assert re.search(r"after \d+ s, cluster b on b0: queued, \d+ s \(Slurm job", said)
-    assert said.endswith("and --wait allows no more\n")
+    assert said.endswith("and --wait allows no more time\n")
 
 
 def test_a_queued_job_is_cancelled(queues, hello):

@@ -220,7 +220,7 @@ def test_what_slurm_refuses(queues, hello):
     grid.write_text(text.replace("[cluster.b]", '[cluster.b]\nbatch = ["--partition=nix"]'))
     done = queues.isthmus("submit", "-g", grid, *mixed(hello))
     assert done.returncode == 1
-    assert "cluster b: Slurm took no job" in done.stderr
+    assert "cluster b: Slurm did not take the job" in done.stderr
     assert "invalid partition specified: nix" in done.stderr
 
 
@@ -273,7 +273,7 @@ def test_a_profile_of_a_submitted_job(queues, hello):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--profile", "no/app.json"], "there is no folder"),
+        (["--profile", "no/app.json"], "does not exist"),
         (["--map", "no.map"], "no.map"),
     ],
 )

@@ -127,23 +127,23 @@ def test_stars_and_meshes():
         ("[site.a]\nnodes = 500", ["site.a.nodes", "250"]),
         ("[site.a]\ngateways = 1\nprivate = true", ["x.toml:2", "reached from outside"]),
         ("[site.a]\nlink = 'fast'", ["site.a.link must be a rate", "'fast'"]),
-        ("[site.a1]", ["is no name of a site"]),
-        ("[site.z]", ["zipper nodes are called"]),
+        ("[site.a1]", ["is not a name for a site"]),
+        ("[site.z]", ["'z' is reserved for zipper nodes"]),
         ("[site.abcdefghijkl]", ["at most 10"]),
         ("[site.a]\nfirewall = 'hot'", ["site.a.firewall", "'outgoing'"]),
         ("[site.a]\n[[wan]]\nsites = ['a']", ["wan[0].sites"]),
         ("[site.a]\n[[wan]]\nsites = ['a', 'b']", ["wan[0].sites names a site 'b'"]),
-        ("[site.a]\n[[wan]]\nsites = ['a', 'a']", ["joins 'a' to itself"]),
+        ("[site.a]\n[[wan]]\nsites = ['a', 'a']", ["links 'a' to itself"]),
         (
             "[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\n[[zipper]]\nbetween = ['b', 'a']",
-            ["zipper[0].between", "which wan[0] joins already"],
+            ["zipper[0].between", "which wan[0] links already"],
         ),
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nloss = 2", ["wan[0].loss"]),
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\ndelay = '90 s'", ["at most 60 s"]),
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nqueue = '9'", ["must be a size"]),
         (
             "[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nbox = false\ndelay = '1 ms'",
-            ["x.toml:6", "wan[0].delay", "take out `box = false`"],
+            ["x.toml:6", "wan[0].delay", "remove `box = false`"],
         ),
         (
             "[site.a]\n[site.b]\nprivate = true\n[[wan]]\nsites = ['a', 'b']\nbox = false",
@@ -194,14 +194,14 @@ def test_changes_of_a_testbed(changes, seen):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("tcp.buffer", ["--set tcp.buffer: this is no KEY=VALUE", "For example"]),
+        ("tcp.buffer", ["--set tcp.buffer: not a KEY=VALUE", "For example"]),
         ("tcp.bufer=1 MB", ["--set tcp.bufer=1 MB", "tcp.bufer is not a key", "'buffer'?"]),
         ("tcp.buffer=much", ["tcp.buffer must be a size", "'much'"]),
         ("site.c.nodes=3", ["no 'c' here", "'a', 'b'"]),
         ("wann.rate=none", ["no 'wann' here", "did you mean 'wan'?"]),
-        ("wan.7.rate=none", ["there are 1, counted from 0"]),
+        ("wan.7.rate=none", ["the list ends at 0, counted from 0"]),
         ("mtu.x=1", ["no 'mtu' here"]),
-        ("wan.sites=['a', 'a']", ["joins 'a' to itself"]),
+        ("wan.sites=['a', 'a']", ["links 'a' to itself"]),
         ("site.a.nodes=0", ["site.a.nodes"]),
         ("site.a.gateways=3", ["site.a.gateways is more than the site's 2 nodes"]),
     ],
@@ -220,7 +220,7 @@ def test_ways_to_name_a_link():
     assert ways_of(net, "a>b") == [("a-b", "ab")]
     assert ways_of(net, "b>a") == [("a-b", "ba")]
     assert ways_of(net, "all") == [("a-b", "both"), ("b-c", "both")]
-    with pytest.raises(UsageError, match="no WAN link 'a-c'"):
+    with pytest.raises(UsageError, match="unknown WAN link 'a-c'"):
         ways_of(net, "a-c")
     with pytest.raises(UsageError, match="a-b is a plain wire"):
         ways_of(network("room"), "b>a")

@@ -1,1 +1,1 @@
-"""`isthmus bench`: Isthmus side by side with plain TCP and with native MPIs on the same wires."""
+"""`isthmus bench`: compares Isthmus with plain TCP and with native MPIs on the same wires."""

@@ -37,7 +37,7 @@ from isthmus.units import parse_size
 
 bench_app = Application(
     name="bench",
-    help="Measure Isthmus side by side with plain TCP and native MPIs on the same wires.",
+    help="Compare Isthmus with plain TCP and native MPIs on the same wires.",
 )
 bench_app.command("coll")(coll)
 bench_app.command("app")(app)
@@ -61,13 +61,16 @@ def p2p_(
     ] = None,
     between: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="With -g: these clusters, not the first two."),
+        typer.Option(
+            metavar="A,B", help="Measure between these clusters of -g. Default: the first two."
+        ),
     ] = None,
     within: Annotated[
         str | None,
         typer.Option(
             metavar="SITE",
-            help="In a lab: between two nodes of this site, while a rank of another stands by.",
+            help="In a lab: measure between two nodes of this site, while a rank of another site "
+            "stands by.",
         ),
     ] = None,
     set_: Annotated[
@@ -75,17 +78,17 @@ def p2p_(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="With --testbed: change a key of it, as 'isthmus lab run' does; repeatable.",
+            help="Change a key of --testbed, as 'isthmus lab run' does. May be repeated.",
         ),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Only what the limits need, in less than five minutes a testbed."
+            "--quick", help="Measure only for the limits, in less than five minutes a testbed."
         ),
     ] = False,
     rounds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Round trips of each size, in all passes.")
+        int, typer.Option(min=1, metavar="N", help="Round trips of each size, over all passes.")
     ] = 200,
     passes: PassesOption = 5,
     mpi: MpiOption = None,
@@ -93,37 +96,42 @@ def p2p_(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these contestants, such as tcp, isthmus, 'native-*'; may be repeated.",
+            help="Measure only these contestants, such as tcp, isthmus, 'native-*'. May be "
+            "repeated.",
         ),
     ] = None,
     size: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SIZE", help="Only round trips of these, such as '64 KiB'; may be repeated."
+            metavar="SIZE",
+            help="Measure only round trips of this size, such as '64 KiB'. May be repeated.",
         ),
     ] = None,
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help=f"Only these figures: {listing(FIGURES)}; may be repeated."
+            metavar="NAME", help=f"Measure only this figure: {listing(FIGURES)}. May be repeated."
         ),
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option(min=0.1, metavar="S", help="How long one-way and two-way streams take."),
+        typer.Option(min=0.1, metavar="S", help="Seconds for each one-way and two-way stream."),
     ] = 3.0,
     traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
 ) -> None:
-    """Pingpong of 1 B to 64 MiB, bandwidth one way and both ways, message rate, and small round
-    trips beside a stream.
+    """Measure point-to-point messages between two clusters.
+
+    The figures are the pingpong of 1 B to 64 MiB, bandwidth one way and both ways, the message
+    rate, and small round trips beside a stream.
 
     [bold]isthmus bench p2p --testbed hablot --quick[/bold]
-      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
-    Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
+    Without --testbed and -g, it measures between the two sites of the lab around it, or else on
+    this host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = p2p.Options(
         quick,
@@ -138,19 +146,19 @@ def p2p_(
     )
     if quick and (options.narrowed or within):
         raise UsageError(
-            "--quick measures what the limits need; --size, --figure and --within choose otherwise",
-            "Leave --quick out; --rounds and --passes make it short.",
+            "--quick excludes --size, --figure and --within: it measures only for the limits",
+            "Leave out --quick; --rounds and --passes make a run short.",
         )
     if inside is not None:
         inside.write_text(json.dumps(_measure(inside_lab(within=within), options).as_json()))
         return
     common.check(testbed, grid)
     if within and not (common.in_labs(testbed) or (common.inside() and not testbed and not grid)):
-        raise UsageError("--within is for labs", "Choose one by --testbed, or measure in one.")
+        raise UsageError("--within needs a lab", "Choose one by --testbed, or run inside one.")
     if set_ and not common.in_labs(testbed):
-        raise UsageError("--set is for --testbed, where a lab is started")
+        raise UsageError("--set needs --testbed")
     if between is not None and grid is None:
-        raise UsageError("--between is for -g")
+        raise UsageError("--between needs -g")
     if figures_folder is not None:
         figures.check()
     begin = time.monotonic()
@@ -186,7 +194,7 @@ def _figures(names: list[str]) -> tuple[str, ...]:
         if name not in FIGURES:
             near = did_you_mean(name, FIGURES)
             raise UsageError(
-                f"--figure {name}: there is no such{near}; there are {listing(FIGURES)}"
+                f"--figure {name}: unknown figure{near}; figures are {listing(FIGURES)}"
             )
     return tuple(name for name in FIGURES if name in names)
 

@@ -1,4 +1,4 @@
-"""What the commands of `isthmus bench` have in common: where they measure, and what they leave."""
+"""Parts that the commands of `isthmus bench` share: where they measure, and their output."""
 
 import json
 import os
@@ -36,34 +36,34 @@ TuneOption = Annotated[
     bool,
     typer.Option(
         "--tune/--no-tune",
-        help="Measure the grid for Isthmus's choice of algorithms first, as 'isthmus tune' does.",
+        help="First measure the grid for the choice of algorithms, as 'isthmus tune' does.",
     ),
 ]
 PassesOption = Annotated[
     int,
-    typer.Option("--passes", min=1, metavar="N", help="How often the contestants take turns."),
+    typer.Option("--passes", min=1, metavar="N", help="Number of turns of each contestant."),
 ]
 MpiOption = Annotated[
     list[str] | None,
     typer.Option(
         "--mpi",
         metavar="MPI",
-        help="openmpi, mpich, or the prefix of an installation; may be repeated. The first is "
-        "also what Isthmus runs over. Without it: all that are found.",
+        help="openmpi, mpich, or the prefix of an installation. May be repeated. Isthmus runs "
+        "over the first one. Default: all that are found.",
     ),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write every sample.")
+    Path | None, typer.Option("--json", metavar="FILE", help="Write every sample to this file.")
 ]
 FiguresOption = Annotated[
     Path | None,
-    typer.Option("--figures", metavar="DIR", help="Draw figures there, as PNG and SVG."),
+    typer.Option("--figures", metavar="DIR", help="Draw figures in this folder, as PNG and SVG."),
 ]
 TrafficOption = Annotated[
     bool,
     typer.Option(
         "--traffic",
-        help="In labs: keep, and draw with --figures, what crosses the wide area in each "
+        help="In labs: keep, and draw with --figures, the traffic over the wide area in each "
         "millisecond.",
     ),
 ]
@@ -71,7 +71,7 @@ InsideOption = Annotated[Path | None, typer.Option("--inside", hidden=True)]
 
 
 def leave(number: int, _: object) -> None:
-    """Lets everything that was started be ended on the way out of a signal."""
+    """On a signal, ends everything that was started."""
     sys.exit(128 + number)
 
 
@@ -84,7 +84,7 @@ def inside() -> bool:
 
 
 def in_labs(testbed: str | None) -> bool:
-    """Whether labs are started for it."""
+    """Whether the benchmark starts labs for it."""
     return testbed not in (None, LOOPBACK)
 
 
@@ -107,15 +107,15 @@ def place(testbed: str | None, grid: Path | None, between: str | None = None) ->
 
 
 def numbers(text: str | None) -> tuple[int, ...]:
-    """Of -n: "4,8,16", each once."""
+    """Reads -n: "4,8,16", each once."""
     words = text.split(",") if text else []
     if not all(word.strip().isdigit() and int(word) >= 2 for word in words):
-        raise UsageError(f"-n {text}: these are numbers of at least 2, such as 4,8,16")
+        raise UsageError(f"-n {text}: must be numbers of at least 2, such as 4,8,16")
     return tuple(dict.fromkeys(int(word) for word in words))
 
 
 def again(words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Options that may be repeated, for a command line."""
+    """Writes options that may be repeated back into a command line."""
     return [word for flag, values in words for value in values for word in (flag, value)]
 
 
@@ -127,7 +127,7 @@ def finish(
     out: Console,
     took: float,
 ) -> int:
-    """Limits, failures and the JSON file; the exit status."""
+    """Limits, failures and the JSON file; returns the exit status."""
     report.verdict_table(verdicts, out)
     report.failures(results, out)
     out.print(f"It took {took:.0f} s.")
@@ -152,4 +152,4 @@ def write(path: Path, data: dict[str, Any]) -> None:
     try:
         path.write_text(json.dumps(data, indent=1) + "\n")
     except OSError as error:
-        raise UsageError(f"--json {path}: cannot be written: {error.strerror}") from None
+        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Who is measured. Each runs the same tasks between the same two hosts, and gives samples."""
+"""The contestants. Each runs the same tasks between the same two hosts, and returns samples."""
 
 import contextlib
 import json
@@ -18,15 +18,15 @@ from isthmus.measuring.process import lines, measure, started
 from isthmus.measuring.results import Run, run_from_json
 from isthmus.measuring.tasks import ONE_WAY, Task
 
-_SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
+_SERVER_LIMIT = 40.0  # seconds for the listening end to come up
 _IPERF_PORT = 5201
 _ISTHMUS = itself()
-# Inside a cluster both ranks wait natively, on shared processors: as `isthmus lab mpirun` has it.
+# Inside a cluster both ranks wait natively, on shared processors, as under `isthmus lab mpirun`.
 _YIELDING = "OMPI_MCA_mpi_yield_when_idle=1"
 
 
 class Contestant(session.Contestant[Task, Run], Protocol):
-    """`figures` are those that it can show."""
+    """`figures` are those that it can measure."""
 
     @property
     def figures(self) -> frozenset[str]: ...
@@ -37,17 +37,18 @@ MPI_FIGURES = PLAIN_FIGURES | {"paused", *ONE_WAY}
 
 
 class Way(Protocol):
-    """By which plain TCP gets from one end of a place to the other."""
+    """A path of plain TCP from one end of a place to the other."""
 
     def opened(self, port: int) -> contextlib.AbstractContextManager[tuple[str, int]]:
-        """To a program that listens at `port` of the far end. Where its partner connects."""
+        """Opens the path to a program at `port` of the far end. Yields where its partner
+        connects."""
         ...
 
 
 @dataclass(frozen=True)
 class PlainTcp:
-    """isthmus-tcpbench: one connection with the kernel's own settings, straight or by another
-    way, or encrypted by itself."""
+    """isthmus-tcpbench: one connection with the kernel's own settings, directly or by another path,
+    or with encryption of its own."""
 
     place: Place
     key: str = "tcp"
@@ -72,7 +73,7 @@ class PlainTcp:
 
 @contextlib.contextmanager
 def _serving(far: End, texts: Sequence[str], token: str) -> Iterator[int]:
-    """While isthmus-tcpbench listens there for these tasks; its port."""
+    """Runs isthmus-tcpbench there for these tasks; yields its port."""
     every = "::" if ":" in far.address else "0.0.0.0"
     listen = far.address if far.address == "127.0.0.1" else every
     serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]
@@ -101,7 +102,7 @@ def has_iperf(place: Place) -> bool:
 
 @dataclass(frozen=True)
 class Iperf:
-    """iperf3, as others measure: one-way bandwidth of so many streams."""
+    """iperf3, as others measure: one-way bandwidth of this number of streams."""
 
     place: Place
     streams: int
@@ -129,9 +130,9 @@ class Iperf:
                         if "listening" in line:
                             break
                     else:
-                        raise RunError(f"iperf3 does not serve{said.tail()}")
+                        raise RunError(f"iperf3 does not listen{said.tail()}")
                 except TimeoutError:
-                    raise RunError(f"iperf3 does not serve{said.tail()}") from None
+                    raise RunError(f"iperf3 does not listen{said.tail()}") from None
                 play = ["iperf3", "-c", far.address, "-p", port, "-P", str(self.streams)]
                 play += ["-t", str(seconds), "-O", "1", "-J"]
                 rate = self._rate(near.command(play), seconds)
@@ -151,14 +152,14 @@ class Iperf:
             except (ValueError, KeyError, TypeError):
                 raise RunError(f"iperf3 failed: {text[-200:].strip()}{said.tail()}") from None
         if rate <= 0:
-            raise RunError("iperf3 says that nothing arrived")
+            raise RunError("iperf3 reports that nothing arrived")
         return rate
 
 
 @dataclass(frozen=True)
 class IsthmusRun:
-    """`isthmus run`, with the ranks of each end on their own cluster; a program for each part of
-    the place."""
+    """`isthmus run`, with the ranks of each end on their own cluster, and a program for each part
+    of the place."""
 
     place: Place
     key: str
@@ -181,7 +182,7 @@ class IsthmusRun:
 
 @dataclass(frozen=True)
 class NativeMpi:
-    """A native MPI as one job over both ends of a lab, a pair of ranks."""
+    """A native MPI as one job over both ends of a lab, with a pair of ranks."""
 
     place: Place
     mpi: Mpi
@@ -224,8 +225,8 @@ _OPEN_MPI_EAGER = (
 
 
 def tunings(mpi: Mpi) -> dict[str, dict[str, str]]:
-    """Environment variables, by the tuning's name. Of an MPICH over UCX and libfabric the latter
-    is the quicker one without a rendez-vous (1 MiB over 11.6 ms: 18 ms against 33)."""
+    """Environment variables, by the tuning's name. An MPICH may be built over UCX and libfabric;
+    without a rendez-vous the latter is quicker (1 MiB over 11.6 ms: 18 ms against 33)."""
     if mpi.family == "openmpi":
         buffers = dict.fromkeys(_OPEN_MPI_BUFFERS, str(_FOUR_MB))
         eager = dict.fromkeys(_OPEN_MPI_EAGER, str(_EAGER))

@@ -14,35 +14,35 @@ _TICKS = 4  # powers of two between marks of the size axis
 
 
 def check() -> None:
-    """UsageError where matplotlib is missing."""
+    """UsageError if matplotlib is missing."""
     pyplot()
 
 
 def pyplot() -> Any:
-    """matplotlib's, without a screen; UsageError where it is missing."""
+    """matplotlib's, without a screen; UsageError if it is missing."""
     try:
-        import matplotlib  # noqa: PLC0415  (of use to this command alone, and slow to load)
+        import matplotlib  # noqa: PLC0415  (only used here, and slow to load)
 
         matplotlib.use("Agg")
         from matplotlib import pyplot as found  # noqa: PLC0415
     except ImportError:
         raise UsageError(
             "--figures needs matplotlib, which is not installed here",
-            "pip install matplotlib, or leave --figures out: --json has every sample.",
+            "Run: pip install matplotlib. Or use --json, which has every sample.",
         ) from None
     return found
 
 
 def folder_for(folder: Path) -> None:
-    """Makes it where it is missing."""
+    """Makes the folder if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--figures {folder}: cannot be made: {error.strerror}") from None
+        raise UsageError(f"--figures {folder}: cannot make the folder: {error.strerror}") from None
 
 
 def p2p(results: Results, name: str, folder: Path) -> list[Path]:
-    """Draws what was measured; the paths, each as PNG and SVG."""
+    """Draws the measurements; returns the paths, each as PNG and SVG."""
     folder_for(folder)
     curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
     natives = [key for key in curved if key.startswith("native-")]
@@ -103,7 +103,7 @@ def _curves(results: Results, keys: Sequence[str], title: str, path: Path) -> li
         rates = [8e-6 * results.bandwidth(key, size) for size in sizes]
         axes.plot(sizes, rates, label=results.labels[key], **_style(key))
     _size_axis(axes, sorted(every))
-    axes.set_ylabel("bandwidth, Mbit/s (the best of all round trips)")
+    axes.set_ylabel("bandwidth, Mbit/s (best of all round trips)")
     axes.set_ylim(bottom=0)
     axes.set_title(title)
     axes.legend(fontsize="small")
@@ -121,7 +121,7 @@ def _latencies(results: Results, keys: Sequence[str], name: str, path: Path) -> 
         axes.plot(sizes, times, label=results.labels[key], **_style(key))
     _size_axis(axes, sorted(every))
     axes.set_yscale("log")
-    axes.set_ylabel("half a round trip, ms (the least)")
+    axes.set_ylabel("half a round trip, ms (minimum)")
     axes.set_title(f"Pingpong on {name}")
     axes.legend(fontsize="small")
     return save(plot, figure, path)
@@ -140,7 +140,7 @@ def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
 
 
 def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: Path) -> list[Path]:
-    """Each way of round trips alone, as in MPICH/MadIII's Figure 6."""
+    """Each direction of round trips by itself, as in MPICH/MadIII's Figure 6."""
     plot = pyplot()
     figure, axes = plot.subplots(figsize=(8, 5))
     every: set[int] = set()
@@ -152,7 +152,7 @@ def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: 
         axes.plot(sizes, times, label=f"{results.labels[key]}, {way}", **style)
     _size_axis(axes, sorted(every))
     axes.set_yscale("log")
-    axes.set_ylabel("one way, us (the least)")
+    axes.set_ylabel("one way, us (minimum)")
     axes.set_title(f"Each way of round trips on {name}")
     axes.legend(fontsize="small")
     return save(plot, figure, path)
@@ -171,7 +171,7 @@ def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[
     axes.barh(range(len(bars)), [rate for _, _, rate in bars], color=colours)
     axes.set_yticks(range(len(bars)), labels, fontsize="small")
     axes.invert_yaxis()
-    axes.set_xlabel("Mbit/s (the best round)")
+    axes.set_xlabel("Mbit/s (best round)")
     axes.set_title(f"Bandwidth on {name}")
     axes.grid(visible=True, axis="x", alpha=0.3)
     return save(plot, figure, path)

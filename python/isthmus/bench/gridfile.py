@@ -13,7 +13,7 @@ from isthmus.gridkeys import Reach
 
 def write(grid: Grid) -> str:
     """TOML that `isthmus.grid.parse` reads as the same grid, all in one file: its clusters are then
-    of no inner grid."""
+    in no inner grid."""
     out: list[str] = []
     for name, value in _keys(grid, {"cluster", "network", "gateway", "link"}):
         out.append(f"{name} = {_value(value)}")
@@ -29,7 +29,7 @@ def write(grid: Grid) -> str:
 
 
 def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
-    """The same grid, whose links all have that `reach`, and these keys."""
+    """The same grid; all its links have that `reach`, and these keys."""
     names = list(grid.cluster)
     every_pair = [LinkSpec(between=[a, b]) for i, a in enumerate(names) for b in names[i + 1 :]]
     update = {"reach": reach, **keys}
@@ -38,7 +38,7 @@ def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
 
 
 def with_plain_legs(grid: Grid) -> Grid:
-    """The same grid, with nothing encrypted between the ranks of a cluster and their gateways."""
+    """The same grid, without encryption between the ranks of a cluster and their gateways."""
     clusters = {
         name: cluster.model_copy(update={"encrypt": False})
         for name, cluster in grid.cluster.items()

@@ -1,4 +1,4 @@
-"""Testbeds started for a benchmark: the lab around it, and what it measured brought out."""
+"""Testbeds started for a benchmark: runs it in a lab, and brings its samples out."""
 
 import json
 import subprocess
@@ -11,7 +11,8 @@ from isthmus.itself import itself
 
 
 def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: Path) -> Any:
-    """Runs `isthmus bench WORDS --inside RAW` in a lab of its own; what it left in `raw`."""
+    """Runs `isthmus bench WORDS --inside RAW` in a lab of its own; returns the data left in
+    `raw`."""
     isthmus = itself()
     command = [*isthmus, "lab", "run", testbed, *lab, "--", *isthmus, "bench", *words]
     with subprocess.Popen([*command, "--inside", str(raw)]) as inside:
@@ -24,4 +25,4 @@ def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: 
     try:
         return json.loads(raw.read_text())
     except (OSError, ValueError) as error:
-        raise RunError(f"the benchmark in testbed {testbed} left nothing: {error}") from None
+        raise RunError(f"the benchmark in testbed {testbed} left no results: {error}") from None

@@ -1,4 +1,4 @@
-"""The figures that a release has to reach, on the testbeds where they are measured."""
+"""The figures that a release must reach, on the testbeds where they are measured."""
 
 from contextlib import suppress
 
@@ -9,10 +9,10 @@ from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES, PAUSE, PAUSED_BYTES
 from isthmus.units import format_bytes
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
-PLAIN = "isthmus-direct-plain"  # without encryption, as natives are
+PLAIN = "isthmus-direct-plain"  # without encryption, like native MPIs
 UNTUNED, TCP, TLS = "isthmus-untuned", "tcp", "tls"
-PROXIES = ("haproxy", "stunnel")  # pairs in the gateways' places, which encrypt what crosses alone
-PLAIN_LEGS = "isthmus-plain-legs"  # encrypts that alone, too
+PROXIES = ("haproxy", "stunnel")  # pairs in place of gateways; they encrypt only between clusters
+PLAIN_LEGS = "isthmus-plain-legs"  # also encrypts only between clusters
 
 
 # -- the figures ----------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def _half_bandwidth(results: Results) -> tuple[float, str]:
 def _both_ways(results: Results) -> tuple[float, str]:
     both, one = results.rate(OURS, "bidirectional"), results.rate(OURS, "stream")
     said = f"{_megabits(both)} and {_megabits(one)} Mbit/s"
-    with suppress(NotMeasuredError):  # what the machine of a lab carries both ways may be less
+    with suppress(NotMeasuredError):  # the machine of a lab may carry less both ways
         tcp = results.rate(TCP, "bidirectional") / results.rate(TCP, "stream")
         said += f"; plain TCP {tcp:.2f}"
     return both / one, said
@@ -79,7 +79,7 @@ def _over_iperf(results: Results) -> tuple[float, str]:
 
 
 def _over_proxies(results: Results) -> tuple[float, str]:
-    """Like for like: what stays in a cluster is encrypted by neither."""
+    """Like for like: neither encrypts traffic inside a cluster."""
     ours = results.rate(PLAIN_LEGS, "stream")
     rates = {}
     for key in PROXIES:
@@ -126,7 +126,7 @@ def _scaling(zippers: int) -> Figure[Results]:
 
 def _against_natives(results: Results) -> tuple[float, str]:
     """The worst size: our time over the best native MPI's. Without gateways, since a native job has
-    none; the note tells what two of them cost."""
+    none; the note has the cost of two of them."""
     worst, note = _worst_size(results, DIRECT)
     if results.sizes(OURS):
         ratio, through = _worst_size(results, OURS)

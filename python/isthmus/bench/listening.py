@@ -1,4 +1,4 @@
-"""Programs of others that a contestant goes by, while they listen."""
+"""Foreign programs that a contestant uses, while they listen."""
 
 import contextlib
 import subprocess
@@ -10,12 +10,12 @@ from isthmus.measuring.place import End
 from isthmus.measuring.process import started
 
 _LIMIT = 30  # seconds
-_LIFETIME = "300"  # seconds, should nobody be left to end it
+_LIFETIME = "300"  # seconds, in case nobody is left to end it
 
 
 @contextlib.contextmanager
 def listening(end: End, command: Sequence[str], port: int) -> Iterator[None]:
-    """While `command` runs there, from when it listens at `port`. RunError when it does not."""
+    """Runs `command` there; begins once it listens at `port`. RunError if it does not."""
     script = f'PATH=$PATH:/usr/sbin; exec timeout {_LIFETIME} "$@"'
     look = f"until ss -Hltn 'sport = :{port}' | grep -q .; do sleep 0.05; done"
     wait = end.command(["timeout", str(_LIMIT), "sh", "-c", look])

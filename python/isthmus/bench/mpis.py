@@ -11,7 +11,7 @@ from pathlib import Path
 from isthmus.errors import UsageError
 from isthmus.measuring.place import End
 
-# Open MPI says nothing to root without these, not even its version.
+# Without these, Open MPI tells root nothing, not even its version.
 _AS_ROOT = {
     f"{name}_ALLOW_RUN_AS_ROOT{confirm}": "1"
     for name in ("OMPI", "PRTE")
@@ -25,8 +25,8 @@ _DEBIAN = {
 
 @dataclass(frozen=True)
 class Mpi:
-    """`name` is what `isthmus lab mpirun --mpi` takes; `family` is "openmpi" or "mpich", `networks`
-    what an MPICH was built with: "ucx", "ofi"."""
+    """`name` is for `isthmus lab mpirun --mpi`; `family` is "openmpi" or "mpich"; `networks` are
+    those an MPICH was built with: "ucx", "ofi"."""
 
     key: str
     label: str
@@ -37,14 +37,14 @@ class Mpi:
 
 
 def find(wanted: Sequence[str]) -> list[Mpi]:
-    """UsageError for a wanted one that is not there or not known."""
+    """UsageError for a wanted one that does not exist or is not known."""
     names = list(wanted) or [*_DEBIAN, *_of_checkout()]
     found: dict[str, Mpi] = {}
     for name in names:
         mpi = _examine(name)
         if mpi is None and wanted:
             raise UsageError(
-                f"--mpi {name}: neither 'openmpi' nor 'mpich' as Debian installs them, nor the "
+                f"--mpi {name}: not 'openmpi' or 'mpich' as Debian installs them, nor the "
                 "prefix of an Open MPI or MPICH with bin/mpicc and bin/mpirun"
             )
         if mpi is not None:
@@ -53,7 +53,7 @@ def find(wanted: Sequence[str]) -> list[Mpi]:
 
 
 def mpicc_at(end: End, natives: Sequence[Mpi]) -> str:
-    """Of the MPI at this end: that of its cluster, else the first of this host."""
+    """The compiler of the MPI at this end: its cluster's MPI, else the first of this host."""
     if end.mpi:
         return f"{end.mpi}/bin/mpicc"
     return natives[0].mpicc if natives and not end.compile_on else "mpicc"
@@ -88,7 +88,7 @@ def _examine(name: str) -> Mpi | None:
 
 
 def _said(*command: str) -> str:
-    """What a program prints; nothing when it cannot be run."""
+    """The output of a program; empty if it cannot be run."""
     try:
         done = subprocess.run(
             command,

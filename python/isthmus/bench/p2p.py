@@ -28,20 +28,20 @@ from isthmus.measuring.program import prepare
 from isthmus.measuring.results import Run
 from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 
-QUICK_LIMIT = 255.0  # seconds; what has begun then still ends
-# Round trips of which the least is compared with natives': of 8 B as in Hablot et al. 2007; of more
-# so many that one of 1 MiB finds all streams ready (the first eight take 30 to 45 ms over 11.6 ms,
-# later ones mostly 30; November 2026).
+QUICK_LIMIT = 255.0  # seconds; tasks that have begun still end
+# The number of round trips of which the least is compared with native MPIs'. For 8 B it is as in
+# Hablot et al. 2007. Larger messages need enough for one of 1 MiB to find all streams ready: the
+# first eight take 30 to 45 ms over 11.6 ms, later ones mostly 30 (November 2026).
 _LEAST_OF, _LEAST_OF_LARGER = 200, 20
 _TOOLS = (TCP, TLS, "iperf3", *PROXIES)
 _STREAMS = (1, 4)
 _ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB]
-_BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds whose limits are of that
+_BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds with limits on bandwidth alone
 
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line."""
+    """Options of the command line."""
 
     quick: bool = False
     rounds: int = 200
@@ -61,8 +61,8 @@ class Options:
 def entries(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Entry[Task, Run]]:
-    """`folder` is for grid files, and lives as long as the entries. UsageError when nothing is
-    left to measure."""
+    """`folder` is for grid files, and lives as long as the entries. UsageError if nothing is left
+    to measure."""
     found = [
         Entry(contestant, _passes(place, contestant, options))
         for contestant in contestants(place, options, folder, say)
@@ -71,8 +71,8 @@ def entries(
         raise UsageError(f"--only {' '.join(options.only)}: none of these can run here")
     if not any(tasks_ for entry in found for tasks_ in entry.tasks):
         raise UsageError(
-            "nothing is left to measure",
-            "--only, --size and --figure leave no contestant with a task.",
+            "nothing to measure: no task matches --only, --size and --figure",
+            "Leave out one of these options.",
         )
     return found
 
@@ -83,7 +83,7 @@ def entries(
 def contestants(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Contestant]:
-    """Those that can run at this place. What cannot is said."""
+    """The contestants that can run at this place. The others are reported."""
     wanted = Wanted(options.only)
 
     found: list[Contestant] = []
@@ -99,14 +99,14 @@ def contestants(
         if not iperfs or has_iperf(place):
             found += iperfs
         else:
-            say("iperf3 is not installed at both ends, and is left out")
+            say("iperf3 is left out: it is not installed at both ends")
         found += _proxied(place, wanted, say)
     else:
         say("plain TCP and native MPIs cannot get from one cluster to the other here")
         ways, missing = relays(place)
         found += ways
         for kind in missing:
-            say(f"relay-{kind} is not installed, and is left out")
+            say(f"relay-{kind} is left out: it is not installed")
     found = [contestant for contestant in found if wanted(contestant.key)]
     natives = mpis.find(options.mpis)
     found += _ours(place, natives, folder, wanted)
@@ -119,7 +119,7 @@ def contestants(
 def _proxied(
     place: Place, wanted: Callable[[str], bool], say: Callable[[str], None]
 ) -> list[Contestant]:
-    """Plain TCP over others in the gateways' places, where that is a limit."""
+    """Plain TCP over other programs in place of gateways, if that is a limit."""
     if place.name != "fatpipe" or not place.lab:
         return []
     haproxy, stunnel = proxies.HAPROXY, proxies.STUNNEL
@@ -143,7 +143,7 @@ def _proxied(
         else:
             absent.add(chain.tool.command[0])
     for name in sorted(absent):
-        say(f"{name} is not installed on both gateways' hosts, and is left out")
+        say(f"{name} is left out: it is not installed on both gateways' hosts")
     return made
 
 
@@ -168,7 +168,7 @@ def _ours(
 
 
 def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
-    """Ways between two clusters: key, label, grid, ceiling of socket buffers."""
+    """Paths between two clusters: key, label, grid, ceiling of socket buffers."""
     kinds: list[tuple[str, str, Grid, int | None]]
     kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
     if place.lab and place.name == "fatpipe":
@@ -187,7 +187,7 @@ def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
 
 
 def _program_of(place: Place, part: int, natives: Sequence[Mpi]) -> str:
-    """Compiled with the cluster's MPI, where the grid file names it or the cluster is elsewhere."""
+    """Compiled with the cluster's MPI if the grid file names it, or if the cluster is elsewhere."""
     cluster, _ = place.parts[part]
     if cluster.mpi:
         return prepare(f"{cluster.mpi}/bin/mpicc", cluster.compile_on)
@@ -232,7 +232,7 @@ def _wanted(task: Task, contestant: Contestant, options: Options) -> bool:
         return False
     if not options.figures or task.figure in options.figures:
         return True
-    # What a message after a pause is compared with.
+    # The baseline for a message after a pause.
     pauses = "paused" in options.figures and "paused" in contestant.figures
     return pauses and task in tasks.paused(1)
 
@@ -245,7 +245,7 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
     """The papers' sizes and round trips, shared out among the passes."""
     each = max(1, -(-options.rounds // options.passes))
     sizes = list(options.sizes) or tasks.powers_of_two()
-    if contestant.ceiling is not None:  # a tenth of the rate is for all but us
+    if contestant.ceiling is not None:  # all but Isthmus have a tenth of the rate
         sizes = list(options.sizes) or [LATENCY_BYTES, 64 * KIB, MIB, LARGEST]
         each = max(1, each // 10)
     made = tasks.pingpongs(sizes, each)
@@ -262,7 +262,7 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
 
 
 def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
-    """What the limits need, within five minutes in all."""
+    """Tasks for the limits, within five minutes in all."""
     if _is(contestant, "relay"):
         return []
     if not place.open:
@@ -304,7 +304,7 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
 
 
 def variants(testbed: str, within: str | None = None) -> list[tuple[str, list[str]]]:
-    """The labs that a testbed stands for: a variant's name, and options of `isthmus lab run`."""
+    """The labs of a testbed: the name of each variant, and options of `isthmus lab run`."""
     if within is not None:
         return [("", ["--nodes", "2"])]
     if testbed == "zipper":

@@ -1,4 +1,4 @@
-"""Others in the gateways' places: HAProxy or stunnel, which encrypt what plain programs send."""
+"""HAProxy or stunnel in place of gateways; they encrypt the traffic of plain programs."""
 
 import contextlib
 import subprocess
@@ -12,25 +12,25 @@ from isthmus.bench.listening import listening
 from isthmus.errors import RunError
 from isthmus.measuring.place import End, Place
 
-_SUITE = "TLS_AES_128_GCM_SHA256"  # as gateways have it
+_SUITE = "TLS_AES_128_GCM_SHA256"  # as in gateways
 
 
 @dataclass(frozen=True)
 class Hop:
-    """What one of them does: takes connections, and makes one to `to` for each."""
+    """One proxy: it takes connections, and makes one to `to` for each."""
 
     port: int
     to: str
     decrypts: bool = False
     encrypts: bool = False
-    certificate: Path = Path()  # and its key, where it does either
+    certificate: Path = Path()  # with its key, if it does either
 
 
 def haproxy(hop: Hop) -> str:
     taken = f" ssl crt {hop.certificate} ciphersuites {_SUITE}" if hop.decrypts else ""
     made = f" ssl verify required ca-file {hop.certificate}" if hop.encrypts else ""
     return (
-        # A port that another one has left open is told, not shared with it.
+        # A port that another proxy has left open is reported, not shared with it.
         "global\n  noreuseport\n"
         "defaults\n  mode tcp\n  timeout connect 10s\n  timeout client 1h\n  timeout server 1h\n"
         f"listen hop\n  bind 0.0.0.0:{hop.port}{taken}\n  server next {hop.to}{made}\n"
@@ -57,7 +57,7 @@ class Tool:
     configuration: Callable[[Hop], str]
 
     def installed(self, ends: Sequence[End]) -> bool:
-        """At all of them, as far as they can be asked."""
+        """Whether it is installed at all of them, as far as they can be asked."""
         asked = ["sh", "-c", f"PATH=$PATH:/usr/sbin; command -v {self.command[0]}"]
         return all(
             subprocess.run(
@@ -77,7 +77,7 @@ STUNNEL = Tool(("stunnel",), _stunnel)
 
 
 def gateways(place: Place) -> list[End]:
-    """The hosts of the two clusters' agents, where their gateways are. Of a lab, or of one host."""
+    """The hosts of the two clusters' agents, with their gateways. For a lab, or one host."""
     hosts = [place.grid.cluster[end.cluster].host for end in place.ends]
     return [
         End(end.cluster, host, host or end.address)
@@ -87,18 +87,19 @@ def gateways(place: Place) -> list[End]:
 
 @dataclass(frozen=True)
 class Chain:
-    """A way for plain TCP between the ends of a lab: over a proxy in each gateway's place, and, if
-    `throughout`, over one beside each of the two programs as well, so that all legs between hosts
-    are encrypted."""
+    """A path for plain TCP between the ends of a lab: over a proxy in place of each gateway. With
+    `throughout` it also goes over one beside each program, so that all legs between hosts are
+    encrypted."""
 
     place: Place
     tool: Tool
     throughout: bool = False
-    port: int = 7443  # at which the first listens; the next at the next
+    port: int = 7443  # of the first proxy; each further one takes the next port
 
     @contextlib.contextmanager
     def opened(self, port: int) -> Iterator[tuple[str, int]]:
-        """To a program that listens at `port` of the far end. Where its partner connects."""
+        """Opens the path to a program at `port` of the far end. Yields where its partner
+        connects."""
         hosts = gateways(self.place)
         near, far = self.place.ends
         if self.throughout:
@@ -122,7 +123,7 @@ class Chain:
 
 
 def _certificate(folder: Path) -> Path:
-    """Signed by itself; with its key in one file, as both tools read it."""
+    """A self-signed certificate, with its key in one file, as both tools read it."""
     file, key = folder / "certificate.pem", folder / "key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt"]
     command += [
@@ -142,6 +143,6 @@ def _certificate(folder: Path) -> Path:
         check=False,
     )
     if done.returncode != 0:
-        raise RunError(f"openssl makes no certificate: {done.stderr.strip()[-200:]}")
+        raise RunError(f"openssl cannot make a certificate: {done.stderr.strip()[-200:]}")
     file.write_text(file.read_text() + key.read_text())
     return file

@@ -1,4 +1,4 @@
-"""Other ways over the bridge of a zipper node: plain TCP by relays that everybody has."""
+"""Other paths over a zipper node: plain TCP by common relays."""
 
 import contextlib
 import getpass
@@ -27,7 +27,7 @@ LABELS = {
 
 
 def relays(place: Place) -> tuple[list[PlainTcp], list[str]]:
-    """Those that are installed, and the names of those that are not."""
+    """The installed relays, and the names of those that are not installed."""
     if place.open or place.network is None or not _zippers(place):
         return [], []
     there = [kind for kind, needs in _NEEDS.items() if all(map(_find, needs))]
@@ -46,14 +46,15 @@ def _find(program: str) -> str | None:
 
 @dataclass(frozen=True)
 class Relay:
-    """On the first zipper node, which alone joins the two ends of a lab."""
+    """A relay on the first zipper node, which alone joins the two ends of a lab."""
 
     place: Place
     kind: str
 
     @contextlib.contextmanager
     def opened(self, port: int) -> Iterator[tuple[str, int]]:
-        """To a program that listens at `port` of the far end. Where its partner connects."""
+        """Opens the path to a program at `port` of the far end. Yields where its partner
+        connects."""
         near, far = self.place.ends
         name = _zippers(self.place)[0]
         zipper = End(name, name, name)
@@ -89,7 +90,7 @@ AllowTcpForwarding yes
 
 @contextlib.contextmanager
 def _tunnel(folder: Path, near: End, zipper: End, target: str) -> Iterator[None]:
-    """By an sshd of its own, and keys that live as long."""
+    """Through an sshd of its own, with keys that live as long."""
     for name in ("host", "key"):
         subprocess.run(
             [str(_find("ssh-keygen")), "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)],
@@ -98,8 +99,8 @@ def _tunnel(folder: Path, near: End, zipper: End, target: str) -> Iterator[None]
         )
     config = folder / "sshd_config"
     config.write_text(_SSHD.format(port=_SSH_PORT, folder=folder))
-    # The folder of sshd for the separation of privileges is missing if no sshd has run. This sshd
-    # has a /run of its own, which ends with it.
+    # sshd's folder for the separation of privileges is missing if no sshd has run. This sshd has a
+    # /run of its own, which ends with it.
     script = 'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"'
     serve = ["unshare", "--mount", "sh", "-c", script, "sh"]
     serve += [str(_find("sshd")), "-D", "-e", "-f", str(config)]

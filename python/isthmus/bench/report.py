@@ -1,4 +1,4 @@
-"""What a benchmark says on standard output."""
+"""The output of a benchmark."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from isthmus.measuring.samples import NotMeasuredError, Samples
 from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, ONE_WAY
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
-_WIDTH = 160  # where standard output is no terminal
+_WIDTH = 160  # if standard output is not a terminal
 
 
 def console() -> Console:
@@ -35,7 +35,7 @@ def _or_dash(figure: Callable[[], str]) -> str:
 
 
 def p2p_table(results: Results, name: str, out: Console) -> None:
-    """A row for each contestant, a column for each figure that anybody was measured by."""
+    """A row for each contestant, a column for each figure that was measured."""
     variants = sorted({run.variant for run in results.runs})
     for variant in variants:
         title = f"Point to point on {name}" + (f", {variant}" if variant else "")
@@ -48,13 +48,13 @@ def p2p_table(results: Results, name: str, out: Console) -> None:
         for row in rows:
             table.add_row(*(row[i] for i in shown))
         out.print(table)
-    out.print("Best of all samples (latencies: the least), medians in brackets.")
+    out.print("Best of all samples (for latencies the minimum), medians in brackets.")
 
 
 _COLUMNS = (
     "",
     "8 B one way, us",
-    "8 B there, back, us",
+    "8 B each way, us",
     *(f"{size_text(size)}, Mbit/s" for size in _SHOWN),
     "one way, Mbit/s",
     "both ways, Mbit/s",
@@ -92,7 +92,7 @@ def _row(results: Results, key: str) -> list[str]:
 def verdict_table(verdicts: Sequence[Verdict], out: Console) -> None:
     if not verdicts:
         return
-    table = Table(title="Against the limits", title_justify="left")
+    table = Table(title="Limits", title_justify="left")
     for column in ("figure", "measured", "wanted", "", ""):
         table.add_column(column, justify="right" if column in ("measured", "wanted") else "left")
     for verdict in verdicts:
@@ -100,7 +100,7 @@ def verdict_table(verdicts: Sequence[Verdict], out: Console) -> None:
         unit = f" {limit.unit}" if limit.unit else ""
         value = "-" if verdict.value is None else f"{verdict.value:.3f}{unit}"
         wanted = f"{limit.sense} {limit.value:g}{unit}"
-        word = "ok" if verdict.well else "not measured" if verdict.value is None else "short"
+        word = "ok" if verdict.well else "not measured" if verdict.value is None else "missed"
         style = "" if verdict.well else "bold red"
         table.add_row(limit.name, value, wanted, word, verdict.note, style=style)
     out.print(table)

@@ -1,5 +1,5 @@
-"""A run of a benchmark: all contestants in turn, several times, so that what changes on the machine
-meanwhile meets them all alike."""
+"""A run of a benchmark: all contestants in turn, several times, so that changes on the machine meet
+them all alike."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ SampleT_co = TypeVar("SampleT_co", bound=Sample, covariant=True)
 
 
 class Contestant(Protocol[TaskT_contra, SampleT_co]):
-    """`ceiling` is what the kernel's socket buffers are limited to; None: as the place has it."""
+    """`ceiling` limits the kernel's socket buffers; if None, the place's own limit holds."""
 
     @property
     def key(self) -> str: ...
@@ -48,8 +48,8 @@ def measure(
     deadline: float | None = None,
     watched: bool = False,
 ) -> None:
-    """Never raises for what a contestant does; that is told in `failures`. Nothing is begun after
-    `deadline` (of time.monotonic()). `watched`: what crosses the wide area of a lab is kept."""
+    """Never raises for failures of contestants; they go to `failures`. It begins nothing after
+    `deadline` (of time.monotonic()). `watched`: traffic over the wide area of a lab is kept."""
     watch = Watch(place) if watched else None
     results.labels |= {entry.contestant.key: entry.contestant.label for entry in entries}
     failed: dict[str, int] = {}
@@ -87,4 +87,4 @@ def measure(
     results.failed += [key for key in failed if key not in measured]
     for key, label in late.items():
         if key not in measured:
-            results.failures.append(f"{label}: the time was up before its turn")
+            results.failures.append(f"{label}: time was up before its turn")

@@ -1,5 +1,5 @@
-"""Tasks that a measuring program times round by round, and their samples: of times the least
-counts, as everywhere here, with medians beside them."""
+"""Tasks that a measuring program times round by round, and their samples. The least time counts, as
+everywhere here, with medians beside it."""
 
 import re
 import statistics
@@ -14,8 +14,8 @@ _TEXT = re.compile(r"(inside-)?([a-z-]+):(\d+):(\d+)")
 
 @dataclass(frozen=True)
 class TimedTask:
-    """`inside`: between two ranks of one cluster. `text` is what the program reads; `limit` bounds,
-    in seconds, how long it may take."""
+    """`inside`: between two ranks of one cluster. The program reads `text`; a task may take `limit`
+    seconds."""
 
     operation: str
     bytes: int
@@ -33,7 +33,7 @@ class TimedTask:
 
     @property
     def limit(self) -> float:
-        """At 2 MB/s and a second for each round; anything slower has got stuck."""
+        """At 2 MB/s, with a second for each round; anything slower is stuck."""
         return 60 + (self.rounds + 2) * (1 + self.moved / 2e6)
 
 
@@ -41,16 +41,16 @@ TaskT = TypeVar("TaskT", bound=TimedTask)
 
 
 def parse_task(text: str, kind: type[TaskT], operations: Collection[str]) -> TaskT:
-    """The inverse of `TimedTask.text`. ValueError for what is none."""
+    """The inverse of `TimedTask.text`. ValueError if the text is malformed."""
     found = _TEXT.fullmatch(text)
     if not found or found[2] not in operations:
-        raise ValueError(f"no task: {text}")
+        raise ValueError(f"not a task: {text}")
     return kind(found[2], int(found[3]), int(found[4]), found[1] is not None)
 
 
 @dataclass(frozen=True)
 class TimedRun:
-    """What one task gave one contestant in one pass."""
+    """The result of one task for one contestant in one pass."""
 
     contestant: str
     round: int
@@ -69,10 +69,10 @@ class TimedRun:
 
 
 def read_run(data: dict[str, Any], task: TimedTask) -> TimedRun:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     seconds = tuple(float(value) for value in data["seconds"])
     if not seconds or any(value <= 0 for value in seconds):
-        raise ValueError(f"{task.text}: no times, or one that is not positive")
+        raise ValueError(f"{task.text}: no times, or a time that is not positive")
     return TimedRun(
         str(data.get("contestant", "")),
         int(data.get("pass", 0)),

@@ -23,7 +23,7 @@ _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 
 @dataclass(frozen=True)
 class Program:
-    """`read` makes a sample of a line's data, `arguments` go before the tasks."""
+    """`read` makes a sample from the data of a line; `arguments` stand before the tasks."""
 
     source: Path
     read: Callable[[dict[str, Any]], TimedRun]
@@ -35,11 +35,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Contestant:
-    """`inside`: its tasks are those between two ranks of one cluster."""
+    """`inside`: its tasks are between two ranks of one cluster."""
 
     key: str
     label: str
-    command: tuple[str, ...]  # to which the tasks are added, at the end and before each ":"
+    command: tuple[str, ...]  # tasks are added at its end and before each ":"
     program: Program
     inside: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ def ours(
     wanted: Callable[[str], bool],
     source: Program,
 ) -> list[Contestant]:
-    """Isthmus, by each of the ways that the place has."""
+    """Isthmus, by each path that the place has."""
     gateways = gridfile.reached(place.grid, "gateway")
     kinds = [(OURS, "Isthmus, gateways", gateways, (1, 1))]
     if place.open:

@@ -1,5 +1,5 @@
-"""Pictures of what crossed a wide area, as Matsuda et al. had them of GtrcNET: Mbit/s over
-milliseconds, with what was dropped."""
+"""Pictures of the traffic over a wide area, like those of Matsuda et al. from GtrcNET: Mbit/s over
+milliseconds, with dropped segments."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,13 @@ from isthmus.bench.figures import folder_for, pyplot, save
 from isthmus.measuring.samples import Samples
 from isthmus.measuring.traffic import Crossed
 
-_SHOWN = 400  # milliseconds, those in which most crossed
-_LEAD = 60  # before them, so that the beginning is seen
+_SHOWN = 400  # milliseconds, those with the most traffic
+_LEAD = 60  # before them, to show the beginning
 
 
 def traffic(results: Samples, name: str, folder: Path) -> list[Path]:  # type: ignore[type-arg]
-    """For each contestant the way that carried most, in its last pass; the paths, PNG and SVG."""
+    """For each contestant, the direction with the most traffic in its last pass; the paths, PNG and
+    SVG."""
     last: dict[tuple[str, str], list[Crossed]] = {}
     for one in results.traffic:
         found = last.setdefault((one.variant, one.contestant), [])
@@ -52,7 +53,7 @@ def _draw(curves: Sequence[tuple[str, Crossed]], where: str, path: Path) -> list
         axes.step(times, list(rates.values()), where="post", linewidth=0.8)
         lost = [at - first for at, _, dropped in one.rows if dropped and first <= at <= last]
         axes.plot(lost, [0] * len(lost), "x", color="tab:red", label="dropped")
-        axes.set_title(f"{label}, {one.way}: {one.dropped} dropped in all", fontsize="small")
+        axes.set_title(f"{label}, {one.way}: {one.dropped} dropped in total", fontsize="small")
         axes.set_ylabel("Mbit/s")
         axes.grid(visible=True, alpha=0.3)
     rows[-1, 0].set_xlabel(f"milliseconds; the {_SHOWN} with the most traffic of each turn")

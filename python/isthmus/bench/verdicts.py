@@ -1,4 +1,4 @@
-"""Figures that have to be reached, and whether they are."""
+"""Figures that must be reached, and whether they are."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Figure = Callable[[ResultsT], tuple[float, str]]
 
 @dataclass(frozen=True)
 class Limit(Generic[ResultsT]):
-    """`figure` gives the value and a note; `unit` is empty for ratios."""
+    """`figure` returns the value and a note; `unit` is empty for ratios."""
 
     testbed: str
     name: str
@@ -27,7 +27,7 @@ class Limit(Generic[ResultsT]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`value` None: not measured, and `note` says why."""
+    """`value` None: not measured; `note` says why."""
 
     limit: Limit[Any]
     value: float | None

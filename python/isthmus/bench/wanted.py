@@ -1,4 +1,4 @@
-"""Whom `--only` leaves in."""
+"""The contestants that `--only` selects."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from isthmus.errors import UsageError, listing
 
 
 class Wanted:
-    """Asked about each contestant that there could be, by its key."""
+    """Asked about each possible contestant, by its key."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._patterns = tuple(patterns)
@@ -20,8 +20,8 @@ class Wanted:
         return fits
 
     def check(self) -> None:
-        """After all were asked about. UsageError, with those there are, where no pattern fits;
-        where one of several does not, that is said."""
+        """Call this after all were asked about. UsageError, with the known names, if no pattern
+        fits. If only some do not fit, that is reported."""
         idle = [
             pattern
             for pattern in self._patterns
@@ -30,7 +30,7 @@ class Wanted:
         if not self._asked or not idle:
             return
         sentence = (
-            f"--only {' '.join(idle)}: no contestant is called so; there are {listing(self._asked)}"
+            f"--only {' '.join(idle)}: unknown contestant; contestants are {listing(self._asked)}"
         )
         if not any(self._asked.values()):
             raise UsageError(sentence)

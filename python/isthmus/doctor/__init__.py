@@ -1,2 +1,1 @@
-"""`isthmus doctor`: whether clusters and the links between them are fit for a grid, and what mends
-them."""
+"""`isthmus doctor`: checks the clusters of a grid and the links between them, and prints fixes."""

@@ -1,5 +1,4 @@
-"""What the doctor looks at, in this order: each host, the gateways joined as for a run, each
-link."""
+"""The doctor's checks, in this order: each host, the gateways joined as for a run, each link."""
 
 from collections.abc import Sequence
 
@@ -21,12 +20,12 @@ from isthmus.routes import GatewayLink
 from isthmus.version import VERSION
 
 THIS_HOST = "this host"
-_USUAL = tcp.Path(1e9, 0.01)  # what a host should be good for, where no grid says more
+_USUAL = tcp.Path(1e9, 0.01)  # what a host should manage if no grid says more
 _ASSUMED_RATE = 1e9
 
 
 def this_host(say: Say) -> None:
-    """Without a grid: is Isthmus whole here, which MPI is there, how far do TCP's buffers go?"""
+    """Without a grid: checks Isthmus, the MPI and TCP's buffers on this host."""
     try:
         facts = examine(None, None)
     except IsthmusError as error:
@@ -70,8 +69,8 @@ def grid(model: Grid, say: Say) -> None:
 
 
 def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, say: Say) -> None:
-    """Whether the hosts of all its clusters reach a gateway, at its place for each. Those of the
-    agents stand for all."""
+    """Whether the hosts of all its clusters reach a gateway, at its place for each. The hosts of
+    the agents stand for all."""
     home, far = plan.agents[gateway.agent], hosts[gateway.agent]
     for cluster in gateway.clusters:
         agent = next((a for a in plan.agents if a.cluster == cluster and a.has_ranks), None)
@@ -80,7 +79,7 @@ def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, 
         where = f"{plan.where(agent)} -> gateway {name_of(plan, gateway)}"
         near = hosts[plan.agents.index(agent)]
         if near is None or far is None:
-            say(Finding(where, "port", "fail", "not tried: one of its hosts is not reached"))
+            say(Finding(where, "port", "fail", "not tried: one of its hosts cannot be reached"))
             continue
         if (near.name, near.interfaces) == (far.name, far.interfaces):
             continue  # one host by two names: its ranks need no port
@@ -101,14 +100,14 @@ def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, 
 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
     if link.spec.reach == "ssh" or services.of_link(link):
-        return  # it stands or not as the gateways join
+        return  # the join of the gateways checks it
     if (link.source, link.target) in plan.by_memory:
-        return  # no port of it is used
+        return  # it uses no port
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     where = f"link {name_of(plan, source)} -> {name_of(plan, target)}"
     near, far = hosts[source.agent], hosts[target.agent]
     if near is None or far is None:
-        say(Finding(where, "port", "fail", "not tried: one of its hosts is not reached"))
+        say(Finding(where, "port", "fail", "not tried: one of its hosts cannot be reached"))
         return
     names = [far.name]
     if host := plan.agents[target.agent].host:
@@ -145,8 +144,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
 
 
 def _other_ways(plan: Plan, link: GatewayLink, name: str) -> str:
-    """What helps where the one end does not reach the other and ports stay closed. `name` is that
-    of the host which tried."""
+    """The remedy if one end does not reach the other and ports stay closed. `name` is the host that
+    tried."""
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     near, far = (plan.places[gateway.clusters[0]].name for gateway in (source, target))
     host = plan.agents[source.agent].host
@@ -159,25 +158,25 @@ def _other_ways(plan: Plan, link: GatewayLink, name: str) -> str:
         )
     except IsthmusError:
         return (
-            f'Where both ways stay closed: reach = "ssh" in the [[link]] between "{near}" and '
-            f'"{far}" goes by your ssh connections, at the speed of this host\'s line; or name a '
+            f'If both directions stay closed: reach = "ssh" in the [[link]] between "{near}" and '
+            f'"{far}" uses your ssh connections, at the speed of this host\'s line; or name a '
             "[[relay]] that both can dial."
         )
     return (
-        f"The other way round it is open: put [cluster.{far}] before [cluster.{near}] in the grid "
+        f"The other direction is open: put [cluster.{far}] before [cluster.{near}] in the grid "
         "file."
     )
 
 
 def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, say: Say) -> None:
-    """Whether any port of a host of the one cluster is reached from the other, as processes need
-    it that shall do without gateways. The hosts of the agents stand for all."""
+    """Whether the one cluster reaches any port on a host of the other, as processes without
+    gateways need it. The hosts of the agents stand for all."""
     ends = []
     for cluster in (near, far):
         agent = next(a for a in plan.agents if a.cluster == cluster and a.has_ranks)
         facts = hosts[plan.agents.index(agent)]
         if facts is None:
-            return  # told already
+            return  # reported already
         ends.append((agent, facts, End("", agent.host, "", prefix=agent.prefix)))
     (_, here, source), (agent, there, target) = ends
     where = f"{plan.where(ends[0][0])} -> {plan.where(agent)}"
@@ -188,14 +187,14 @@ def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, 
         found = probes.measure(source, target, Place(listen), [*names, there.name])
     except IsthmusError as error:
         text = f"{here.name} does not reach {there.name}: {error.sentence}"
-        remedy = 'Let the firewalls pass all ports between the hosts, or take reach = "direct" out.'
+        remedy = 'Open all ports between the hosts in the firewalls, or remove reach = "direct".'
         say(Finding(where, "direct", "warn", text, remedy))
         return
     say(Finding(where, "direct", "ok", f"{here.name} reaches {found.address}"))
 
 
 def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
-    """What was measured, against what the grid file says."""
+    """The measurements, compared with the grid file."""
     rtt = f"{1e3 * found.rtt:.3g} ms"
     level, text, remedy = "ok", rtt, ""
     if spec.rtt:
@@ -212,10 +211,12 @@ def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
         said_rate = spec.rate.bits
         text += f" (the grid file says {spec.rate})"
         if found.rate > 1.05 * said_rate:
-            remedy = "The link carries more than 'rate' of the grid file, which Isthmus keeps to."
+            remedy = (
+                "The link carries more than 'rate' of the grid file, but Isthmus keeps to that."
+            )
         elif found.rate < 0.5 * said_rate:
             remedy = (
-                "One stream gets less than half of it: losses, small buffers (below) or other "
+                "One stream gets less than half of that: losses, small buffers (below) or other "
                 "traffic."
             )
     findings.append(Finding(where, "rate", "warn" if remedy else "ok", text, remedy))
@@ -229,7 +230,7 @@ def _end(plan: Plan, gateway: GatewayPlan) -> End:
 
 
 def _mtu_of(facts: HostFacts, gateway: GatewayPlan, plan: Plan) -> int:
-    """Of the interface that has the gateway's address, else the only one that is not loopback."""
+    """The MTU of the interface with the gateway's address, else of the only one but loopback."""
     told = [text for place in gateway.places for text in (place.listen, place.address)]
     wanted = {split_address(text)[0].strip("[]") for text in told if text}
     others = []

@@ -22,20 +22,21 @@ def doctor(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file. Without it: the one that ISTHMUS_GRID names, else the groups of "
-            "the heterogeneous Slurm job that this is in, else this host alone is looked at.",
+            help="The grid file. Default: the file that ISTHMUS_GRID names, else the groups of the "
+            "heterogeneous Slurm job around this command. Without any, only this host is checked.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look whether the clusters of a grid and the links between them are fit, and say what mends
-    them.
+    """Check the clusters and links of a grid, and print how to fix what is wrong.
 
-    Of each cluster: ssh, Isthmus and its version, the MPI, the clock. Of the gateways: whether
-    they join, as in a run. Of each two clusters: whether they see the same files. Of each link:
-    the port, MTU, round-trip time and rate as plain TCP gets them, and the kernel's bounds on TCP
-    against bandwidth x delay. Nothing that stays is changed. The exit status is 1 when something
-    would keep a run from working; a warning does not count."""
+    Each cluster is checked for ssh, Isthmus and its version, the MPI, its launcher and the clock.
+    Gateways are joined as for a run. Pairs of clusters are checked for shared files. Each link is
+    checked for its port, MTU, round-trip time and rate with plain TCP, and for limits of the kernel
+    below bandwidth x delay.
+
+    The doctor makes no lasting changes. The exit status is 1 if something would keep a run from
+    working; warnings do not count."""
     found: list[Finding] = []
     out = Console()
 

@@ -1,4 +1,4 @@
-"""Cores: how the kernel shares them out between ranks of several clusters on one host, and whether
+"""Cores: how the kernel shares them between ranks of several clusters on one host, and whether
 gateways have enough of them."""
 
 import math
@@ -11,12 +11,12 @@ from isthmus.plan import AgentPlan, GatewayPlan, Plan
 from isthmus.routes import GatewayLink
 from isthmus.units import format_rate
 
-# What a gateway carries on one thread, encrypted: 2.2 to 2.9 Gbit/s on `fatpipe` (November 2026).
+# One thread of a gateway, encrypted: 2.2 to 2.9 Gbit/s on `fatpipe` (November 2026).
 _ONE_THREAD = 2.5e9
 
 
 def judge(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
-    """`hosts` are those of the plan's agents. A finding for each that shares by sessions."""
+    """`hosts` are those of the plan's agents. A finding for each that shares cores by sessions."""
     ranked: dict[str, list[AgentPlan]] = {}
     by_session = {facts.name for facts in hosts if facts and facts.by_session}
     for agent, facts in zip(plan.agents, hosts, strict=True):
@@ -25,8 +25,8 @@ def judge(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
     for host, agents in ranked.items():
         if host in by_session and len(agents) > 1:
             text = (
-                "the kernel shares cores out by sessions: where ranks are more than cores, those "
-                "of one MPI may starve those of another for seconds"
+                "the kernel shares cores by sessions (sched_autogroup): with more ranks than "
+                "cores, ranks of one MPI may hold up those of another for seconds"
             )
             remedy = f"On {host}:\nsudo sysctl -w kernel.sched_autogroup_enabled=0"
             yield Finding(plan.where(agents[0]), "cores", "warn", text, remedy)
@@ -35,7 +35,7 @@ def judge(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
 def judge_threads(
     plan: Plan, link: GatewayLink, hosts: Sequence[HostFacts | None], bits: float
 ) -> Iterator[Finding]:
-    """Of a link that carries `bits` a second with those beside it: a finding for each end whose
+    """For a link that carries `bits` a second with those beside it: a finding for each end whose
     host could spare more threads for it."""
     if not link.spec.encrypt or bits <= _ONE_THREAD * link.sharing:
         return
@@ -45,20 +45,20 @@ def judge_threads(
         if facts is None or gateway is not agent.gateways[0]:
             continue  # the first speaks for all
         if plan.door and plan.places[gateway.clusters[0]].name == sshlinks.MEETING:
-            continue  # it has no table
+            continue  # the grid file has no table for it
         spare = _spare(plan, facts.name, hosts)
         wanted = min(math.ceil(bits / _ONE_THREAD), len(agent.gateways) + spare)
         if wanted > len(agent.gateways):
             text = (
-                f"{format_rate(bits)} are more than {_count(link.sharing)} of a gateway encrypts "
-                f"(some {format_rate(_ONE_THREAD)} each), and {facts.name} has cores to spare"
+                f"{format_rate(bits)} is more than {_count(link.sharing)} of a gateway can encrypt "
+                f"(some {format_rate(_ONE_THREAD)} each), and {facts.name} has spare cores"
             )
             remedy = f"In the {_table(plan, gateway)}: threads = {wanted}"
             yield Finding(plan.where(agent), "threads", "warn", text, remedy)
 
 
 def _table(plan: Plan, gateway: GatewayPlan) -> str:
-    """Where the grid file has its key."""
+    """The table of the grid file that has its key."""
     names = [plan.places[cluster].name for cluster in gateway.clusters]
     if names[0] in plan.relays:
         return "[[relay]]" if names == ["relay"] else f"[[relay]] called {names[0]}"
@@ -70,7 +70,7 @@ def _count(threads: int) -> str:
 
 
 def _spare(plan: Plan, host: str, hosts: Sequence[HostFacts | None]) -> int:
-    """Cores of a host that neither gateways nor, as far as `slots` tells, ranks take."""
+    """The cores of a host that gateways and, as far as `slots` tells, ranks leave free."""
     spare = 0
     for agent, facts in zip(plan.agents, hosts, strict=True):
         if facts is None or facts.name != host:

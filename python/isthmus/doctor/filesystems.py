@@ -1,5 +1,5 @@
-"""Which clusters see the same files: each leaves one with a random name in its ranks' working
-directory for a moment, and the others look whether they see it."""
+"""Which clusters see the same files. Each leaves a file with a random name in its ranks' working
+directory for a moment, and the others check whether they see it."""
 
 import shlex
 import subprocess
@@ -15,7 +15,7 @@ from isthmus.measuring.process import lines, started
 from isthmus.plan import AgentPlan, Plan
 
 _LIMIT = 20.0  # seconds that a host may take to answer
-_MARK = "isthmus-doctor:"  # before a path, among what a shell says by itself
+_MARK = "isthmus-doctor:"  # stands before a path, among other lines of a shell
 
 _LEAVE = f"""
 cd {{folder}} 2>/dev/null
@@ -34,8 +34,8 @@ echo "{_MARK}"
 def check(
     plan: Plan, home: str | None, hosts: Sequence[HostFacts | None], say: Callable[[Finding], None]
 ) -> None:
-    """A finding for each two clusters with ranks whose hosts are reached. `home` is that of files,
-    where the grid file names one."""
+    """A finding for each pair of clusters with ranks whose hosts are reached. `home` is the cluster
+    for files, if the grid file names one."""
     agents = [
         agent
         for agent, facts in zip(plan.agents, hosts, strict=True)
@@ -60,9 +60,9 @@ def check(
     for one, other in combinations(left, 2):
         where = f"{plan.clusters[one].name} - {plan.clusters[other].name}"
         if left[one] in seen[other] or left[other] in seen[one]:
-            text = f"shared: both see what is in {Path(left[one]).parent}"
+            text = f"shared: both see the files in {Path(left[one]).parent}"
         else:
-            text = "apart: files that both open are in " + (home or "rank 0's cluster")
+            text = "not shared: files that both open come from " + (home or "rank 0's cluster")
         say(Finding(where, "files", "ok", text))
 
 
@@ -73,7 +73,7 @@ def _command(agent: AgentPlan, script: str) -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """It removes what it has left."""
+    """The process removes the file that it has left."""
     assert process.stdin
     with suppress(OSError, subprocess.TimeoutExpired):
         process.stdin.close()
@@ -81,7 +81,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _paths(said: Iterator[str], most: int) -> list[str]:
-    """What the script says of itself, up to so many lines or its end."""
+    """The paths that the script prints, up to `most` of them or its end."""
     found: list[str] = []
     with suppress(TimeoutError):
         for line in said:

@@ -1,4 +1,4 @@
-"""What the doctor has found, and how it is told."""
+"""The doctor's findings, and how they are printed."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def print_json(findings: Sequence[Finding]) -> None:
 
 
 def print_lines(findings: Sequence[Finding], out: Console, where: str | None = None) -> None:
-    """A line for each, below the name of what it is about unless that is still `where`; remedies
+    """One line for each, below the name of its subject unless that is still `where`. Remedies stand
     below their findings."""
     plain: dict[str, bool] = {"markup": False, "highlight": False, "soft_wrap": True}
     for finding in findings:

@@ -1,4 +1,4 @@
-"""A host examined by its own isthmusd, which is started as an agent is."""
+"""Examines a host by its own isthmusd, which is started as an agent is."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ _CLOCK_READINGS = 5
 
 
 class NotExaminedError(IsthmusError):
-    """`what` is the finding that it makes: "ssh", "setup" or "Isthmus"."""
+    """`what` is the name of the finding: "ssh", "setup" or "Isthmus"."""
 
     def __init__(self, what: str, sentence: str, remedy: str) -> None:
         super().__init__(sentence, remedy)
@@ -28,9 +28,9 @@ class NotExaminedError(IsthmusError):
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What isthmusd says of its host. `clock` is how far it is ahead of this host's, in seconds,
-    within `clock_doubt`; `ucx` is why UCX cannot be opened there; `by_session`: its kernel shares
-    cores out by sessions; `took` is how long it took to get there."""
+    """A host, as its isthmusd describes it. `clock` is how many seconds its clock is ahead of this
+    host's, within `clock_doubt`. `ucx` is why UCX cannot be opened there. `by_session`: its kernel
+    shares cores by sessions. `took` is how long it took to get there."""
 
     name: str
     version: str
@@ -54,8 +54,8 @@ def examine(
     launch: str | None = None,
     setup: Sequence[str] = (),
 ) -> HostFacts:
-    """Of an ssh target, or of this host, as it is after the `setup` of a cluster. NotExaminedError
-    says why it cannot be."""
+    """Examines an ssh target, or this host, after the `setup` of a cluster. NotExaminedError says
+    why that fails."""
     begin = time.monotonic()
     with started(_command(host, prefix, mpi, launch, setup), None, "") as (process, said):
         said_lines = lines(process, _limits())
@@ -123,7 +123,7 @@ def _limits() -> Iterator[float]:
 
 
 def _next_json(said: Iterator[str]) -> dict[str, Any] | None:
-    """Skips what a remote shell prints by itself; None at the end."""
+    """Skips lines that a remote shell prints by itself; None at the end."""
     for line in said:
         if line.startswith("{"):
             with contextlib.suppress(ValueError):
@@ -139,7 +139,7 @@ def _why_not(host: str | None, status: int, said: str) -> NotExaminedError:
     if trouble is None:
         return NotExaminedError(
             "Isthmus",
-            f"isthmusd cannot say what the host has: it ended with status {status}{said}",
+            f"isthmusd could not describe the host: it ended with status {status}{said}",
             "Install the same version of Isthmus everywhere.",
         )
     quoted = "\n".join(QUOTE + line for line in lines if line)

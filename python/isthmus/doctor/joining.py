@@ -1,4 +1,4 @@
-"""Gateways joined as for a run."""
+"""Joins the gateways as for a run."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from isthmus.relay import Voice
 
 
 def join(plan: Plan) -> Finding:
-    """Brings up agents and gateways as a run does, but no ranks."""
+    """Brings up agents and gateways as a run does, without ranks."""
     count = len(plan.links)
     gateways = len(plan.gateways)
     where = "1 gateway" if gateways == 1 else f"{gateways} gateways"
@@ -53,7 +53,7 @@ async def _bring_up(plan: Plan) -> None:
         await asyncio.gather(*(agent.start(heard, lost) for agent in agents))
         await steps.greet()
         await steps.configure()
-        # Where no launcher is found a program may bring its own: told already, with the MPI.
+        # If no launcher is found, a program may bring its own; the check of the MPI has said so.
         with contextlib.suppress(RunError):
             await steps.inspect()
         await steps.link()

@@ -1,4 +1,4 @@
-"""By which transport each part of a way goes, in the words of `--stats`."""
+"""The transport of each part of a path, in the words of `--stats`."""
 
 from isthmus import legs
 from isthmus.doctor.findings import Finding
@@ -8,7 +8,7 @@ from isthmus.routes import GatewayLink
 
 
 def of_pair(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
-    """By which the processes of two clusters reach each other, in the words of `--stats`."""
+    """The transport between the processes of two clusters, in the words of `--stats`."""
     where = " - ".join(plan.clusters[i].name for i in pair)
     if pair in plan.shared:
         text = "memory: the processes of both are on one host"
@@ -17,12 +17,12 @@ def of_pair(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
     else:
         joints = [g for g in plan.gateways if set(pair) <= set(g.clusters)]
         names = " and ".join(plan.gateway_name(g.node) for g in joints)
-        text = f"gateway {names}, which stands in both" if joints else "gateways"
+        text = f"gateway {names}, which serves both" if joints else "gateways"
     return Finding(where, "leg", "ok", text)
 
 
 def of_gateways(plan: Plan, link: GatewayLink) -> Finding:
-    """By which two linked gateways reach each other."""
+    """The transport between two linked gateways."""
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     where = f"link {name_of(plan, source)} -> {name_of(plan, target)}"
     if (link.source, link.target) in plan.by_memory:
@@ -33,10 +33,10 @@ def of_gateways(plan: Plan, link: GatewayLink) -> Finding:
 
 
 def inside(cluster: ClusterPlan) -> Finding:
-    """By which the ranks of a cluster reach their gateways, where that is not as ever."""
+    """The transport between a cluster's ranks and their gateways, if it is not the usual one."""
     net = "UCX" if cluster.spec.net == "ucx" else "UCX where both hosts have it, else TCP"
     text = "TCP" if cluster.spec.net == "tcp" else net
-    text += ", between hosts not encrypted"
+    text += ", not encrypted between hosts"
     return Finding(f"cluster {cluster.name}, ranks - gateways", "leg", "ok", text)
 
 

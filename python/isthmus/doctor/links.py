@@ -1,4 +1,4 @@
-"""A link tried with plain TCP between the hosts of its gateways, at the gateway's own port."""
+"""Tries a link with plain TCP between the hosts of its gateways, at the gateway's own port."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ _STEP_LIMIT = 90.0
 
 
 class UnreachableError(IsthmusError):
-    """The gateway cannot be served or reached."""
+    """The gateway cannot listen, or cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Measured:
 
 
 def measure(near: End, far: End, place: Place, names: Sequence[str]) -> Measured:
-    """From `near` to `far`, which stands for a gateway; `names` are those of its host.
-    UnreachableError says what each address answered."""
+    """Measures from `near` to `far`, which stands for a gateway; `names` are those of its host.
+    UnreachableError has the answer from each address."""
     ports = split_address(place.listen)[1]
     first, _, last = ports.partition("-")
     for port in range(int(first), int(last or first)):
@@ -46,7 +46,7 @@ def measure(near: End, far: End, place: Place, names: Sequence[str]) -> Measured
 
 
 class _TakenError(UnreachableError):
-    """Nothing can listen at this port."""
+    """This port cannot be listened at."""
 
 
 def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str) -> Measured:
@@ -67,7 +67,8 @@ def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str)
             if server.returncode in (126, 127):
                 raise UnreachableError(
                     "isthmus-tcpbench could not be started there",
-                    "It comes with Isthmus: install it anew, and name the place by 'prefix'.",
+                    "It is part of Isthmus: reinstall Isthmus there, and set 'prefix' to the "
+                    "place.",
                 )
             raise _TakenError(
                 f"nothing can listen at {host} port {port} there{said.tail()}",
@@ -81,10 +82,10 @@ def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str)
             except UnreachableError as error:
                 answers.append(error.sentence)
         raise UnreachableError(
-            "; ".join(answers) or "it has no address that others could use",
-            "Open the port in the firewall of the host that listens, or say by 'address' (and "
-            "'listen') in [[gateway]] how others reach it. The cluster that comes first in the "
-            "grid file connects to the other.",
+            "; ".join(answers) or "it has no address for others",
+            "Open the port in the firewall of the host that listens, or give the address for "
+            "others by 'address' (and 'listen') in [[gateway]]. The cluster that comes first in "
+            "the grid file connects to the other.",
         )
 
 
@@ -99,7 +100,7 @@ def _play(near: End, address: str, texts: Sequence[str], token: str) -> Measured
                 data = json.loads(line) if line.startswith("{") else {}
                 if "task" in data:
                     runs.append(run_from_json(data))
-                path |= data.get("path") or {}  # of the last
+                path |= data.get("path") or {}  # of the last run
         except (TimeoutError, ValueError, KeyError, TypeError):
             stuck = "small messages pass, large ones do not" if runs else "nothing passes"
             raise UnreachableError(f"{host} port {port}: {stuck}{said.tail()}") from None

@@ -1,4 +1,4 @@
-"""What is said of hosts: each by itself, and whether data of one means the same on another."""
+"""Findings about hosts: each by itself, and whether data of one means the same on another."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ _CLOCK_SLACK = 1.0  # seconds
 
 
 def look(plan: Plan, say: Say) -> list[HostFacts | None]:
-    """Of each agent, all at once; None where there is none to speak with."""
+    """Examines the host of each agent, all at once; a host that fails gives None."""
 
     def at(agent: AgentPlan) -> HostFacts | IsthmusError:
         spec = plan.places[agent.cluster].spec
@@ -46,7 +46,7 @@ def look(plan: Plan, say: Say) -> list[HostFacts | None]:
 
 
 def that_start(plan: Plan, hosts: Sequence[HostFacts | None]) -> list[str]:
-    """The clusters whose launcher is found, by the same version of Isthmus as this."""
+    """The clusters whose launcher is found, by this version of Isthmus."""
     return [
         plan.clusters[agent.cluster].name
         for agent, facts in zip(plan.agents, hosts, strict=True)
@@ -60,14 +60,14 @@ def version(where: str, facts: HostFacts) -> Finding:
     if facts.version == VERSION:
         return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
     remedy = (
-        f"Here it is {VERSION}. Install the same version on both, or name another one by 'prefix' "
-        "in the grid file."
+        f"Here it is {VERSION}. Install the same version on both, or name another installation by "
+        "'prefix' in the grid file."
     )
     return Finding(where, "Isthmus", "fail", text, remedy)
 
 
 def mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
-    """Without `mpi` in the grid file, the program itself says which MPI it wants."""
+    """Without `mpi` in the grid file, the program decides which MPI it uses."""
     found = facts.mpi
     if "error" in found or not found:
         text = found.get("error", f"{facts.name} did not say which MPI it has")
@@ -76,28 +76,28 @@ def mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
             remedy += "\nA program that is linked with an MPI elsewhere may still find its own."
         return Finding(where, "MPI", "fail" if must else "warn", text, remedy.strip())
     if not found.get("library"):
-        text = f"started by {found['launcher']}; the program says which library"
+        text = f"started by {found['launcher']}; the program decides on the library"
         return Finding(where, "MPI", "ok", text)
     label = version_line(found.get("version")) or "unknown version"
     return Finding(where, "MPI", "ok", f"{label}, started by {found['launcher']}")
 
 
 def _nets(plan: Plan, agent: AgentPlan) -> set[str]:
-    """The `net` of all that the host of an agent takes part in."""
+    """The `net` of everything in which the host of an agent takes part."""
     own = {gateway.node for gateway in agent.gateways}
     nets = {link.spec.net for link in plan.links if {link.source, link.target} & own}
     return nets | {plan.places[agent.cluster].spec.net}
 
 
 def _ucx(where: str, facts: HostFacts, nets: set[str]) -> Finding | None:
-    """Of a host that is to use it; one host of a cluster stands for all."""
+    """For a host that is to use UCX; one host of a cluster stands for all."""
     if not nets & {"ucx", "auto"}:
         return None
     if not facts.ucx:
         return Finding(where, "ucx", "ok", f"UCX can be opened on {facts.name}")
     if "ucx" in nets:
-        return Finding(where, "ucx", "fail", facts.ucx, "Or say net = 'auto' in the grid file.")
-    return Finding(where, "ucx", "warn", f"{facts.ucx}; net = 'auto' is TCP there", "")
+        return Finding(where, "ucx", "fail", facts.ucx, "Or set net = 'auto' in the grid file.")
+    return Finding(where, "ucx", "warn", f"{facts.ucx}; net = 'auto' uses TCP there", "")
 
 
 def _clock(where: str, facts: HostFacts) -> Finding:
@@ -105,12 +105,12 @@ def _clock(where: str, facts: HostFacts) -> Finding:
     if abs(off) - doubt <= _CLOCK_SLACK:
         return Finding(where, "clock", "ok", f"within {1e3 * (abs(off) + doubt):.0f} ms of here")
     way = "ahead of" if off > 0 else "behind"
-    text = f"{abs(off):.1f} s {way} this host: times in messages will not fit together"
+    text = f"{abs(off):.1f} s {way} this host: times in messages cannot be compared"
     return Finding(where, "clock", "warn", text, f"On {facts.name}:\nsudo timedatectl set-ntp true")
 
 
 def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
-    """As `isthmus run` insists; and a word on long double, where it differs."""
+    """Errors where `isthmus run` would refuse, and a warning where long double differs."""
     ranked = [
         (agent, facts)
         for agent, facts in zip(plan.agents, hosts, strict=True)
@@ -122,7 +122,9 @@ def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
             first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
             if first != other:
                 text = f"the {what} is {other} here and {first} in {before}"
-                remedy = "A grid needs clusters of one byte order and one size of long."
+                remedy = (
+                    "All clusters of a grid need the same byte order and the same size of long."
+                )
                 say(Finding(where, "machine", "fail", text, remedy))
         if ranked[0][1].machine.get("long_double") != facts.machine.get("long_double"):
             text = (

@@ -23,7 +23,7 @@ _QUOTED = 6  # lines of a launcher
 
 
 def check(model: Grid, names: Sequence[str], say: Say) -> None:
-    """A finding for each of these clusters, all at once."""
+    """One finding for each of these clusters, all at once."""
     bare = model.model_copy(
         update={
             "cluster": {n: s.model_copy(update={"program": None}) for n, s in model.cluster.items()}
@@ -39,7 +39,7 @@ def check(model: Grid, names: Sequence[str], say: Say) -> None:
 
 
 def _ranks(model: Grid, name: str) -> int:
-    """One for each host, as far as there are slots."""
+    """One rank for each host, as far as there are slots."""
     spec = model.cluster[name]
     hosts = len(expand_hosts(spec.hosts)) if spec.hosts else 1
     return min(hosts, spec.slots or hosts)
@@ -65,7 +65,7 @@ async def _finding(plan: Plan) -> Finding:
 
 
 async def _start(plan: Plan, limit: float) -> None:
-    """RunError says why it did not start, or how it ended; TimeoutError that it did not end."""
+    """RunError says why it did not start, or how it ended. TimeoutError: it did not end."""
     spec = plan.agents[0]
     cluster = plan.clusters[0].spec
     words = LauncherWords(cluster.hosts)

@@ -1,4 +1,4 @@
-"""The kernel's bounds on TCP, against what a path needs: bandwidth x delay."""
+"""The kernel's limits on TCP, compared with what a path needs: bandwidth x delay."""
 
 import math
 from collections.abc import Mapping
@@ -8,27 +8,27 @@ from isthmus.doctor.findings import Finding
 from isthmus.units import format_bytes, format_rate
 
 _MIB = 1 << 20
-_WAN = 2e-3  # seconds of round trip from which on a path is long
+_WAN = 2e-3  # seconds of round trip from which a path counts as long
 _LOOPBACK = 65535  # its MTU, as TCP sees it
 _INITIAL_WINDOW = 10 * 1448  # bytes, of a stream that begins (RFC 6928)
-_SHARE = 2  # of a buffer, the kernel lets one in so many bytes be under way
+_SHARE = 2  # the kernel lets one in this many bytes of a buffer be in flight
 
 
 def rough_rate(rate: float) -> str:
-    """As people say it."""
+    """The rate in round figures."""
     return format_rate(float(f"{rate:.3g}"))
 
 
 @dataclass(frozen=True)
 class Path:
-    """What a stream has to fill: `rate` in bits per second, `rtt` in seconds."""
+    """A path for a stream to fill: `rate` in bits per second, `rtt` in seconds."""
 
     rate: float
     rtt: float
 
     @property
     def product(self) -> int:
-        """Bytes under way."""
+        """Bytes in flight."""
         return round(self.rate / 8 * self.rtt)
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ def triple(settings: Mapping[str, str], name: str) -> tuple[int, int, int] | Non
 
 
 def most_rate(settings: Mapping[str, str], rtt: float) -> float | None:
-    """Bits per second that one stream gets at most; None when the settings are not known."""
+    """Bits per second that one stream gets at most; or None with unknown settings."""
     found = [triple(settings, name) for name in ("tcp_rmem", "tcp_wmem")]
     if None in found or rtt <= 0:
         return None
@@ -62,7 +62,7 @@ def wanted_ceiling(path: Path) -> int:
 def judge(
     where: str, host: str, settings: Mapping[str, str], path: Path, congestion: str | None = None
 ) -> list[Finding]:
-    """Of one end of a path. `congestion` is what the grid file wants for it."""
+    """For one end of a path. `congestion` is the algorithm that the grid file asks for."""
     found = [_ceilings(where, host, settings, path)]
     if path.rtt >= _WAN:
         found += [_congestion(where, host, settings)]
@@ -78,7 +78,7 @@ def _ceilings(where: str, host: str, settings: Mapping[str, str], path: Path) ->
     what = "TCP buffers"
     most = most_rate(settings, path.rtt)
     if most is None:
-        text = f"{host} does not say its net.ipv4.tcp_rmem and tcp_wmem"
+        text = f"{host} does not report its net.ipv4.tcp_rmem and tcp_wmem"
         return Finding(where, what, "warn", text)
     ceilings = [triple(settings, name) for name in ("tcp_rmem", "tcp_wmem")]
     receive, send = (item[2] for item in ceilings if item)
@@ -93,7 +93,7 @@ def _ceilings(where: str, host: str, settings: Mapping[str, str], path: Path) ->
 
 
 def mending(settings: Mapping[str, str], path: Path) -> list[str]:
-    """The commands that lift the ceilings which are too low, and no others."""
+    """The commands that raise the ceilings which are too low, and no others."""
     size = wanted_ceiling(path)
     needed = _SHARE * path.product
     found = []
@@ -101,7 +101,7 @@ def mending(settings: Mapping[str, str], path: Path) -> list[str]:
         now = triple(settings, name)
         if now and now[2] < needed:
             found.append(f"sudo sysctl -w net.ipv4.{name}='{now[0]} {now[1]} {size}'")
-    for name in ("net.core.rmem_max", "net.core.wmem_max"):  # of programs that set their own
+    for name in ("net.core.rmem_max", "net.core.wmem_max"):  # for programs that set their own
         value = settings.get(name, "")
         if value.isdigit() and int(value) < needed:
             found.append(f"sudo sysctl -w {name}={size}")
@@ -118,45 +118,45 @@ def _congestion(where: str, host: str, settings: Mapping[str, str]) -> Finding:
             where, what, "warn", f"{host} uses {name}, which is slow to fill long paths",
             f"On {host}:\nsudo sysctl -w net.ipv4.tcp_congestion_control={better}",
         )  # fmt: skip
-    return Finding(where, what, "ok", f"{host} uses {name or 'one that it does not name'}")
+    return Finding(where, what, "ok", f"{host} uses {name or 'an unknown one'}")
 
 
 def _wanted(where: str, host: str, settings: Mapping[str, str], wanted: str) -> list[Finding]:
-    """`congestion` of the grid file, which kernels keep for administrators unless told."""
+    """The `congestion` of the grid file. Kernels reserve some algorithms for administrators."""
     what = "congestion"
     known = settings.get("net.ipv4.tcp_available_congestion_control", "").split()
     allowed = settings.get("net.ipv4.tcp_allowed_congestion_control", "").split()
     if wanted in allowed:
-        return [Finding(where, what, "ok", f"{host} lets links have {wanted}")]
+        return [Finding(where, what, "ok", f"{host} allows links to use {wanted}")]
     if wanted not in known:
-        text = f"{host} has no {wanted}, or has not loaded it: the link keeps what the host uses"
+        text = f"{host} has no {wanted}, or has not loaded it: the link uses the host's usual one"
         return [Finding(where, what, "warn", text, f"On {host}:\nsudo modprobe tcp_{wanted}")]
     name = "net.ipv4.tcp_allowed_congestion_control"
     remedy = f"On {host}:\nsudo sysctl -w {name}='{' '.join([*allowed, wanted])}'"
-    text = f"{host} keeps {wanted} for its administrators: the link keeps what the host uses"
+    text = f"{host} reserves {wanted} for administrators: the link uses the host's usual one"
     return [Finding(where, what, "warn", text, remedy)]
 
 
 def _after_idle(where: str, host: str, settings: Mapping[str, str], path: Path) -> list[Finding]:
-    """The kernel forgets what a stream had under way when it has been idle for a moment, as between
+    """The kernel forgets a stream's window when the stream has been idle for a moment, as between
     the messages of a program that computes."""
     name = "net.ipv4.tcp_slow_start_after_idle"
     trips = math.ceil(math.log2(max(1.0, path.product / _INITIAL_WINDOW)))
     if settings.get(name) != "1" or trips < 2:
         return []
     text = (
-        f"{host} begins anew after each pause of a stream: {trips} round trips "
-        f"({1e3 * trips * path.rtt:.0f} ms) until it fills {path}"
+        f"{host} slows TCP down after each pause of a stream: it takes {trips} round trips "
+        f"({1e3 * trips * path.rtt:.0f} ms) to fill {path} again"
     )
-    text += "; Isthmus holds more streams ready, which makes up for most of it"
+    text += "; Isthmus keeps more streams ready, which makes up for most of that"
     return [Finding(where, "slow start", "warn", text, f"On {host}:\nsudo sysctl -w {name}=0")]
 
 
 def _switches(where: str, host: str, settings: Mapping[str, str]) -> list[Finding]:
-    """What every kernel has on, and nobody should have turned off."""
+    """Settings that every kernel has on, and that nobody should turn off."""
     found = []
     for name, loss in (
-        ("tcp_window_scaling", "no stream has more than 64 KB under way"),
+        ("tcp_window_scaling", "no stream can have more than 64 KB in flight"),
         ("tcp_sack", "each loss costs many packets"),
         ("tcp_moderate_rcvbuf", "buffers do not grow with the path"),
     ):
@@ -168,8 +168,8 @@ def _switches(where: str, host: str, settings: Mapping[str, str]) -> list[Findin
 
 
 def judge_mtu(where: str, mtu: int, ends: Mapping[str, tuple[int, Mapping[str, str]]]) -> Finding:
-    """`ends`: for each host its interface's MTU (0: not known) and its settings. A path that is
-    narrower than an end relies on messages which firewalls like to drop."""
+    """`ends`: for each host the MTU of its interface (0: not known) and its settings. A path that
+    is narrower than an end relies on messages which firewalls often drop."""
     what = "MTU"
     wide = [host for host, (own, _) in ends.items() if own > 1500 and _LOOPBACK > mtu < own]
     careless = [host for host in wide if ends[host][1].get("net.ipv4.tcp_mtu_probing", "0") == "0"]
@@ -179,6 +179,6 @@ def judge_mtu(where: str, mtu: int, ends: Mapping[str, tuple[int, Mapping[str, s
         remedy = "\n".join(
             f"On {host}:\nsudo sysctl -w net.ipv4.tcp_mtu_probing=1" for host in careless
         )
-        text += ": where a firewall drops ICMP, large packets vanish without a word"
+        text += ": if a firewall drops ICMP, large packets are lost silently"
         return Finding(where, what, "warn", text, remedy)
     return Finding(where, what, "ok", text)

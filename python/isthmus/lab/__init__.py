@@ -1,1 +1,1 @@
-"""The lab: clusters and wide-area networks on one machine, out of network namespaces."""
+"""The lab: clusters and wide-area networks on one machine, made of network namespaces."""

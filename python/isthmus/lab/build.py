@@ -1,5 +1,5 @@
 """Makes a network out of namespaces. Runs as the first process of the lab, in its own mount, PID
-and network namespaces: all that is made here goes when the lab's last process has gone."""
+and network namespaces. Everything made here goes away with the lab's last process."""
 
 import json
 import os
@@ -16,19 +16,19 @@ from isthmus.lab.registry import Lab
 
 _PORT_BUFFER = 512_000  # bytes that a switch holds for one node
 _NODE_BUFFER = 4_000_000
-# Nodes behind shaped links hand the network at least so many segments at a time. TCP by itself
-# would send far hosts two at a time: 16 nodes that all sent to all had the WAN box deliver 6 ms
-# late on average, 60 at most; with six it is 50 us, and 1.5 ms (2 cores, November 2026).
+# Nodes behind shaped links hand the network at least this many segments at a time. TCP alone
+# would send far hosts two at a time: when 16 nodes all sent to all, the WAN box delivered 6 ms late
+# on average, 60 at most. With six it is 50 us, and 1.5 ms (2 cores, November 2026).
 _LEAST_SEGMENTS = 6
 
 
 def switch_name(site: str) -> str:
-    """Of the namespace that is a site's switch and router."""
+    """The namespace that is a site's switch and router."""
     return f"switch-{site}"
 
 
 def build(network: Network, lab: Lab) -> None:
-    """All but the WAN boxes and what hangs on them. RunError says what the kernel refused."""
+    """Makes all but the WAN boxes and their devices. RunError says what the kernel refused."""
     _check_congestion(network)
     try:
         for site in network.segments:
@@ -56,7 +56,7 @@ def build(network: Network, lab: Lab) -> None:
 
 
 def attach_wans(network: Network, lab: Lab) -> None:
-    """Routes to other sites, when the WAN boxes have made their devices and wires have theirs."""
+    """Routes to other sites, once the WAN boxes have made their devices and the wires theirs."""
     for link in network.links:
         for here, there in ((link.a, link.b), (link.b, link.a)):
             device = f"wan-{there}"
@@ -90,7 +90,8 @@ def _check_congestion(network: Network) -> None:
     if wanted not in known:
         raise RunError(
             f"this kernel has no TCP congestion control '{wanted}'; it has {' '.join(known)}",
-            f"`modprobe tcp_{wanted}`, or choose another by [tcp] congestion in the testbed file.",
+            f"Run `modprobe tcp_{wanted}`, or choose another by [tcp] congestion in the testbed "
+            "file.",
         )
 
 
@@ -113,7 +114,7 @@ def _make_namespace(lab: Lab, name: str) -> None:
         _write_sysctl("ipv4/conf/default/rp_filter", "0")
         if name.startswith("switch-"):
             _write_sysctl("ipv4/ip_forward", "1")
-            # Where the kernel has it: what crosses a switch goes through no firewall.
+            # Packets that cross a switch must pass no firewall, if the kernel has this setting.
             for table in ("iptables", "ip6tables", "arptables"):
                 _write_sysctl(f"bridge/bridge-nf-call-{table}", "0")
     finally:
@@ -185,7 +186,7 @@ def _wire_site(network: Network, lab: Lab, site: str) -> None:
 
 
 def _wire(network: Network, lab: Lab, link: Link) -> str:
-    """A veth pair between two sites' routers, whose ends are called as a WAN box's devices."""
+    """A veth pair between two sites' routers, with ends named like a WAN box's devices."""
     near, far = (
         f"name wan-{there} netns {lab.namespace(switch_name(here))} "
         f"address {_wire_mac(network, here, there)}"
@@ -195,7 +196,7 @@ def _wire(network: Network, lab: Lab, link: Link) -> str:
 
 
 def _wire_mac(network: Network, here: str, there: str) -> str:
-    """Of the end in `here`'s router of the wire to another site."""
+    """The address of the end in `here`'s router of the wire to another site."""
     a, b = (network.segments[site].index for site in (here, there))
     return f"02:00:00:{a:02x}:fd:{b:02x}"
 
@@ -233,7 +234,7 @@ def _configure_node(network: Network, lab: Lab, node: Node) -> None:
 
 
 def _neighbours(network: Network, node: Node, port: Port) -> Iterable[str]:
-    """Known from the start: no packet waits for ARP."""
+    """Known from the start, so that no packet waits for ARP."""
     segment = network.segments[port.site]
     router = f"02:00:00:{segment.index:02x}:ff:fe"
     known = [(segment.router, router)]
@@ -276,7 +277,7 @@ def _batch(program: list[str], commands: Iterable[str]) -> None:
 
 
 def facts(network: Network) -> dict[str, object]:
-    """What other terminals are told of the lab."""
+    """The facts about the lab for other terminals."""
     return {
         "testbed": network.name,
         "nodes": list(network.nodes),

@@ -1,4 +1,4 @@
-"""`isthmus lab check`: a testbed measured against its file."""
+"""`isthmus lab check`: measures a testbed and compares it with its file."""
 
 import json
 import math
@@ -17,14 +17,14 @@ from isthmus.units import format_rate
 RTT_SLACK = 0.0002  # seconds
 RATE_SLACK = 0.02
 _TRIES = 3
-BUSY = 0.001  # lateness of a WAN box in seconds, from which on slow figures prove nothing
+BUSY = 0.001  # seconds; if a WAN box is later, slow figures prove nothing
 
 OK, SLOW, WRONG = "ok", "slow", "WRONG"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of the table. SLOW is what a busy machine can bring about, WRONG what it cannot."""
+    """A line of the table. A busy machine can cause SLOW, but not WRONG."""
 
     source: str
     target: str
@@ -35,7 +35,7 @@ class Finding:
 
 
 def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) -> int:
-    """Measures, prints, and gives the exit status."""
+    """Measures, prints, and returns the exit status."""
     with measure.answering(network, lab):
         pairs = measure.pairs(network, lab)
     late = lateness(network, lab)
@@ -59,8 +59,8 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
 
 
 def _flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float) -> Flow:
-    """A link that was late catches up, and carries too much for a while; only one that carries too
-    much each time has another rate."""
+    """A link that was late catches up, and carries too much for a while. Only a link that carries
+    too much each time has another rate."""
     for _ in range(_TRIES):
         flow = measure.flow(network, lab, source, target, seconds)
         if not _too_fast(flow):
@@ -69,7 +69,7 @@ def _flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float
 
 
 def lateness(network: Network, lab: Lab) -> float:
-    """The most seconds that a WAN link was late in delivering, until now."""
+    """The greatest lateness of a WAN link so far, in seconds."""
     states = [wan.ask(lab, link.name, op="get") for link in network.boxes]
     return max(
         (state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0
@@ -77,7 +77,7 @@ def lateness(network: Network, lab: Lab) -> float:
 
 
 def _of_pairs(network: Network, pairs: list[Pair], every: bool) -> list[Finding]:
-    """Each pair, or one line for each two kinds of nodes: the worst of them."""
+    """Each pair, or for each two kinds of nodes one line with the worst pair."""
     judged = [_judge(pair) for pair in pairs]
     if every:
         return judged
@@ -94,7 +94,7 @@ def _of_pairs(network: Network, pairs: list[Pair], every: bool) -> list[Finding]
 
 
 def _group(network: Network, node: Node) -> str:
-    """Nodes of a site that differ in nothing."""
+    """Nodes of a site that are alike."""
     if node.kind == "frontend":
         return node.name
     if node.kind == "zipper":
@@ -126,7 +126,7 @@ def _too_fast(flow: Flow) -> bool:
 
 
 def _of_flow(network: Network, flow: Flow) -> Finding:
-    """Judged by what TCP can carry at most; the table says also what that takes of the wire."""
+    """Judged by the most that TCP can carry; the table also shows what that takes on the wire."""
     names = (flow.source.name, flow.target.name)
     limit, link = flow.limit, flow.path.link
     if limit is None:
@@ -136,7 +136,7 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
     if _too_fast(flow):
         return Finding(*names, "rate", wanted, found, WRONG)
     filled = network.tcp_buffer >= 2 * limit.rate / 8 * flow.path.rtt
-    if not filled or (link and link.loss):  # what TCP makes of that is not the lab's business
+    if not filled or (link and link.loss):  # TCP's rate is then not up to the lab
         return Finding(*names, "rate", f"at most {wanted}", found, OK)
     slow = flow.rate < limit.goodput * (1 - RATE_SLACK)
     return Finding(*names, "rate", wanted, found, SLOW if slow else OK)

@@ -31,17 +31,17 @@ from isthmus.lab.registry import Lab
 
 lab_app = Application(
     name="lab",
-    help="Clusters and wide-area networks on this one machine, to try grids and to measure them.",
+    help="Emulate clusters and wide-area networks on this machine, to try grids and measure them.",
 )
 
 TestbedName = Annotated[
-    str, typer.Argument(metavar="TESTBED", help="A shipped testbed, or the path of a file.")
+    str, typer.Argument(metavar="TESTBED", help="A shipped testbed, or the path of a testbed file.")
 ]
 Nodes = Annotated[
-    int | None, typer.Option(metavar="N", help="Nodes at every site, instead of the file's.")
+    int | None, typer.Option(metavar="N", help="Number of nodes at every site; overrides the file.")
 ]
 Zippers = Annotated[
-    int | None, typer.Option(metavar="N", help="Zipper nodes, instead of the file's.")
+    int | None, typer.Option(metavar="N", help="Number of zipper nodes; overrides the file.")
 ]
 Changes = Annotated[
     list[str] | None,
@@ -70,7 +70,7 @@ def _finish(status: int) -> None:
 
 @lab_app.command("list")
 def list_() -> None:
-    """The shipped testbeds, and the labs that run."""
+    """List the shipped testbeds, and the labs that run."""
     console = Console()
     table = Table("testbed", "what")
     for name in testbed.shipped():
@@ -89,7 +89,7 @@ def list_() -> None:
 def show(
     name: TestbedName, nodes: Nodes = None, zippers: Zippers = None, changes: Changes = None
 ) -> None:
-    """A drawing of a testbed."""
+    """Draw a testbed in characters."""
     for line in drawing.draw(_network(name, nodes, zippers, changes)):
         print(line)
 
@@ -101,14 +101,16 @@ def check(
     zippers: Zippers = None,
     changes: Changes = None,
     seconds: Annotated[
-        float, typer.Option(min=0, help="How long each rate is measured; 0: not at all.")
+        float, typer.Option(min=0, help="Seconds to measure each rate; 0: not at all.")
     ] = 1.0,
-    every: Annotated[bool, typer.Option("--all", help="A line for every pair of nodes.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show a line for every pair of nodes.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Build a testbed and measure round trips, rates and who reaches whom against its file.
+    """Build a testbed, and compare its round trips, rates and connections with its file.
 
-    The exit status is 1 when something is not as in the file."""
+    The exit status is 1 if something differs from the file."""
     network = _network(name, nodes, zippers, changes)
     _finish(supervise.run_lab(network, lambda n, lab: checks.run(n, lab, seconds, every, json)))
 
@@ -121,13 +123,13 @@ def run(
     zippers: Zippers = None,
     changes: Changes = None,
     on: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Run the command itself on a node.")
+        str | None, typer.Option(metavar="NODE", help="Run the command on this node.")
     ] = None,
 ) -> None:
     """Build a testbed, run a command in it, and take it down.
 
     [bold]isthmus lab run matsuda -- isthmus run -n 16 ./app[/bold]
-      `isthmus run` finds the testbed's grid file by itself (ISTHMUS_GRID)."""
+      `isthmus run` finds the testbed's grid file through ISTHMUS_GRID."""
     network = _network(name, nodes, zippers, changes)
     _known_node(network, on)
     _finish(supervise.run_lab(network, lambda _, lab: _execute(lab, on, command)))
@@ -137,15 +139,15 @@ def run(
 def shell(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="TESTBED", help="Without it: of a lab that runs already."),
+        typer.Argument(metavar="TESTBED", help="The testbed. Default: a lab that runs already."),
     ] = None,
     nodes: Nodes = None,
     zippers: Zippers = None,
     changes: Changes = None,
-    on: Annotated[str | None, typer.Option(metavar="NODE", help="Of this node.")] = None,
+    on: Annotated[str | None, typer.Option(metavar="NODE", help="The shell of this node.")] = None,
     lab: LabId = None,
 ) -> None:
-    """A shell in a lab: in a new one, or in one that runs."""
+    """Open a shell in a new lab, or in one that runs."""
     words = [os.environ.get("SHELL") or "/bin/sh"]
     if name is not None:
         network = _network(name, nodes, zippers, changes)
@@ -162,7 +164,8 @@ def shell(
 def exec_(
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
     on: Annotated[
-        str | None, typer.Option(metavar="NODE", help="On this node, instead of beside them all.")
+        str | None,
+        typer.Option(metavar="NODE", help="Run it on this node, instead of beside all nodes."),
     ] = None,
     lab: LabId = None,
 ) -> None:
@@ -183,14 +186,14 @@ def _known_node(network: Network, node: str | None) -> None:
 def _execute(lab: Lab, node: str | None, command: list[str]) -> int:
     words = command[1:] if command[:1] == ["--"] else command
     if not words:
-        raise UsageError("no command is given", "isthmus lab run TESTBED -- COMMAND")
+        raise UsageError("no command is given", "Write: isthmus lab run TESTBED -- COMMAND")
     if node is not None:
         words = surroundings.enter_command(lab, node, *words)
     return surroundings.become(lab, words)
 
 
 def _join(lab: Lab, node: str | None, words: list[str]) -> int:
-    """A command in a lab that was started elsewhere."""
+    """Runs a command in a lab that was started elsewhere."""
     if node is not None:
         words = surroundings.enter_command(lab, node, *words)
     if os.environ.get("ISTHMUS_LAB") == str(lab.folder):
@@ -223,22 +226,27 @@ def mpirun(
     ],
     n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
     interleave: Annotated[
-        bool, typer.Option("--interleave", help="Ranks to each site in turn, not site after site.")
+        bool,
+        typer.Option(
+            "--interleave", help="Give ranks to the sites in turn, instead of site after site."
+        ),
     ] = False,
     hosts: Annotated[
         str | None,
-        typer.Option(metavar="HOSTS", help="On these nodes alone, such as 'a[1-4],b[1-4]'."),
+        typer.Option(metavar="HOSTS", help="Use only these nodes, such as 'a[1-4],b[1-4]'."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command.")] = False,
 ) -> None:
-    """Inside a lab: run a program under one native MPI over all sites, without Isthmus. Settings of
-    that MPI come from its environment variables (OMPI_MCA_..., MPIR_CVAR_..., UCX_...).
+    """Run a program inside a lab under one native MPI over all sites, without Isthmus.
+
+    Settings of that MPI come from its environment variables (OMPI_MCA_..., MPIR_CVAR_..., UCX_...).
 
     [bold]isthmus lab run matsuda -- isthmus lab mpirun --mpi openmpi -n 16 ./app[/bold]"""
     inside = os.environ.get("ISTHMUS_LAB")
     if not inside:
         raise UsageError(
-            "this runs inside a lab", "isthmus lab run TESTBED -- isthmus lab mpirun ..."
+            "`isthmus lab mpirun` works only inside a lab",
+            "Write: isthmus lab run TESTBED -- isthmus lab mpirun ...",
         )
     lab = Lab(Path(inside))
     network = model_of(lab)
@@ -252,7 +260,7 @@ def mpirun(
         os.environ.setdefault(name, value)
     frontend = native.frontend(network, on)
     sys.stdout.flush()
-    # The working directory is everybody's, but entering a node's mount namespace may leave it.
+    # All nodes see the working directory, but entering a node's mount namespace may leave it.
     words = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *job.command]
     _finish(surroundings.become(lab, surroundings.enter_command(lab, frontend, *words)))
 

@@ -1,9 +1,9 @@
-"""A group of the CPU controller for each lab, where one can be made (as root, outside of others).
+"""A group of the CPU controller for each lab, if one can be made (as root, outside other groups).
 
-Outside of groups Linux shares cores out by sessions (kernel.sched_autogroup_enabled), as it would
-between users. MPICH's ranks have a session each and Open MPI's one together; where ranks of the one
-kind give way to each other, those of the other starve for seconds, as no host of a grid does to
-another's (Linux 6.18, 2026-11).
+Outside of groups Linux shares cores by sessions (kernel.sched_autogroup_enabled), as it would
+between users. MPICH's ranks have a session each, and Open MPI's one together. If ranks of one kind
+yield to each other, those of the other starve for seconds. Hosts of a real grid do not do that to
+each other (Linux 6.18, 2026-11).
 """
 
 import contextlib
@@ -13,17 +13,17 @@ from pathlib import Path
 
 from isthmus.errors import RunError
 
-LABS = "isthmus-lab-"  # begins the names of all groups
-# A lab stays in the group of a test run (tools/cpu_group); its nodes' groups are beside that.
+LABS = "isthmus-lab-"  # the names of all groups begin with this
+# A lab stays in the group of a test run (tools/cpu_group), which also holds its nodes' groups.
 _OURS = (f"/{LABS}", "/isthmus-tests-")
 _LEAST = 1000  # microseconds: the shortest turn that the kernel deals out
-_PERIOD = 10_000  # microseconds, where turns are longer
-_PATIENCE = 1.0  # seconds, until the kernel has cleared processes up that have ended
+_PERIOD = 10_000  # microseconds, if turns are longer
+_PATIENCE = 1.0  # seconds in which the kernel clears up ended processes
 
 
 def group(name: str, ours: tuple[str, ...] = _OURS[:1]) -> Path | None:
-    """The folder of a group of that name; None where this process cannot leave for one: it is in
-    somebody else's, none of `ours`."""
+    """The folder of a group of that name. Returns None if this process cannot leave its present
+    group for one, since that is not one of `ours`."""
     try:
         own = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -42,7 +42,7 @@ def group(name: str, ours: tuple[str, ...] = _OURS[:1]) -> Path | None:
 
 
 def make(name: str) -> None:
-    """A group, and this process in it. Where that cannot be, it stays where it is."""
+    """Makes a group with this process in it. If that fails, the process stays where it is."""
     if folder := group(name):
         with contextlib.suppress(OSError):
             folder.mkdir()
@@ -50,21 +50,21 @@ def make(name: str) -> None:
 
 
 def join(name: str) -> None:
-    """From now on this process and its children are in the group, if there is one."""
+    """Puts this process and its future children into the group, if it exists."""
     if (folder := group(name)) and folder.is_dir():
         with contextlib.suppress(OSError):
             (folder / "cgroup.procs").write_text("0")
 
 
 def limited(name: str, cores: float) -> Path:
-    """A group whose processes get so many cores together, in turns that are as short as can be: who
-    has used up his own waits for the next. RunError where that cannot be."""
+    """A group whose processes get this number of cores together, in turns as short as possible: a
+    process that has used up its own turn waits for the next. RunError if that fails."""
     period = round(_LEAST / cores) if cores < 1 else _PERIOD
     quota = max(_LEAST, round(period * cores))
     folder = group(name, _OURS)
     try:
         if folder is None:
-            raise PermissionError(0, "this process cannot leave the one that it is in")
+            raise PermissionError(0, "this process cannot leave its present group")
         folder.mkdir()
         if (folder / "cpu.max").exists():
             (folder / "cpu.max").write_text(f"{quota} {period}")
@@ -74,14 +74,14 @@ def limited(name: str, cores: float) -> Path:
     except OSError as error:
         raise RunError(
             f"the lab cannot make a group of the CPU controller: {error.strerror}",
-            "Nodes with 'cores' want root, outside of other groups, and a kernel with "
-            "CONFIG_CFS_BANDWIDTH; or take 'cores' out: --set 'site.*.cores=none'.",
+            "Nodes with 'cores' need root, outside other groups, and a kernel with "
+            "CONFIG_CFS_BANDWIDTH; or remove 'cores': --set 'site.*.cores=none'.",
         ) from None
     return folder
 
 
 def remove(name: str) -> None:
-    """Of a group whose processes have ended, and of those of its nodes."""
+    """Removes a group whose processes have ended, and the groups of its nodes."""
     folder = group(name, _OURS)
     if folder is None:
         return

@@ -7,7 +7,7 @@ _WIDTH = 34
 
 
 def draw(network: Network) -> list[str]:
-    """The lines of the drawing: each site a box, then what joins them."""
+    """The lines of the drawing: each site is a box, followed by what joins them."""
     lines = [f"{network.name}: {network.testbed.description}", ""]
     boxes = [_site(network, segment) for segment in network.segments.values()]
     for start in range(0, len(boxes), 3):
@@ -25,7 +25,7 @@ def draw(network: Network) -> list[str]:
         link_text = f", {zipper.link} to each" if zipper.link else ""
         lines.append(f"  {a} ─┤{' '.join(names)}├─ {b}   in both networks{link_text}")
     if not network.links and not network.testbed.zipper:
-        lines.append("  nothing joins them")
+        lines.append("  no links")
     tcp = network.testbed.tcp
     lines += ["", f"  TCP: {tcp.congestion}, buffers up to {tcp.buffer}, MTU {network.mtu}"]
     return lines
@@ -42,7 +42,7 @@ def _site(network: Network, segment: Segment) -> list[str]:
     wall = {
         "open": "",
         "gateway": f"firewall: only {segment.frontend} is open",
-        "outgoing": "firewall: only dials out",
+        "outgoing": "firewall: only outgoing connections",
     }[segment.firewall]
     texts = [
         span,

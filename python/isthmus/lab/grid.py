@@ -7,12 +7,12 @@ from isthmus.units import format_rate
 
 
 def grid_toml(network: Network, nospin: Path | None = None) -> str:
-    """Clusters are the sites; each has its agent on the frontend, and its gateway too unless the
-    testbed wants several on nodes. Where a site has a scheduler, that chooses the nodes. Zipper
+    """Sites become clusters. Each has its agent on the frontend, and its gateway too, unless the
+    testbed wants several on nodes. A site's scheduler, if it has one, chooses the nodes. Zipper
     nodes are the gateways of the sites that they join.
 
-    With `nospin` (libisthmus_nospin), ranks of old MPICHs are kept from hanging at their end; they
-    spin as ever, since Isthmus knows when to sleep."""
+    With `nospin` (libisthmus_nospin), ranks of old MPICHs do not hang at their end. They spin as
+    usual, since Isthmus knows when to sleep."""
     out = [f"# Testbed {network.name}, written by the lab."]
     for segment in network.segments.values():
         nodes = [node.name for node in network.of_site(segment.name, "node")]

@@ -40,7 +40,7 @@ def bind(source: Path, target: Path) -> None:
 
 
 def make_mounts_private() -> None:
-    """What is mounted from now on is seen in this mount namespace alone."""
+    """Mounts from now on are seen in this mount namespace alone."""
     mount("none", Path("/"), "", _RECURSIVE | _PRIVATE)
 
 
@@ -50,7 +50,7 @@ def die_with_parent() -> None:
 
 
 def become_root_of_user_namespace() -> None:
-    """A user namespace in which this user is root and nobody else exists."""
+    """Makes a user namespace in which this user is root and nobody else exists."""
     uid, gid = os.getuid(), os.getgid()
     unshare(NEW_USER)
     Path("/proc/self/setgroups").write_text("deny")
@@ -60,8 +60,8 @@ def become_root_of_user_namespace() -> None:
 
 @contextlib.contextmanager
 def inside(namespace: Path) -> Iterator[None]:
-    """The calling thread is in the network namespace that the file stands for. Sockets made there
-    stay there."""
+    """The calling thread is in the network namespace of that file. Sockets made there stay
+    there."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         fd = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)

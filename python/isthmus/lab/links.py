@@ -1,4 +1,4 @@
-"""Those of the commands `isthmus lab ...` that are about WAN links of a lab that runs."""
+"""The commands `isthmus lab ...` for WAN links of a running lab."""
 
 from json import dumps
 from typing import Annotated
@@ -23,14 +23,14 @@ LabId = Annotated[
     ),
 ]
 LinkName = Annotated[
-    str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'; all: 'all'.")
+    str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one direction: 'a>b'; all: 'all'.")
 ]
 
 
 def model_of(lab: Lab) -> Network:
     facts = lab.facts()
     if "model" not in facts:
-        raise RunError(f"lab {lab.id} is just being built or taken down")
+        raise RunError(f"lab {lab.id} is being built or taken down")
     return work_out(str(facts["testbed"]), testbed.Testbed.model_validate(facts["model"]))
 
 
@@ -41,7 +41,7 @@ def _change(lab: str | None, link: str, to: dict[str, object]) -> None:
 
 
 def ways_of(network: Network, text: str) -> list[tuple[str, str]]:
-    """The links that are meant and which of their directions."""
+    """The links that are meant, and which of their directions."""
     if text == "all":
         return [(link.name, "both") for link in network.boxes]
     for sign in (">", "-"):
@@ -53,14 +53,14 @@ def ways_of(network: Network, text: str) -> list[tuple[str, str]]:
     for link in network.links:
         ways = {f"{x}{sign}{y}" for x, y in ((link.a, link.b), (link.b, link.a)) for sign in "->"}
         if not link.box and text in ways:
-            what = f"{link.name} is a plain wire: no WAN box stands there that could change it"
-            raise UsageError(what, "Take a testbed whose [[wan]] has no `box = false`.")
+            what = f"{link.name} is a plain wire, without a WAN box that could change it"
+            raise UsageError(what, "Use a testbed whose [[wan]] has no `box = false`.")
     known = listing(link.name for link in network.boxes) or "none"
-    raise UsageError(f"there is no WAN link '{text}'; the lab's links: {known}")
+    raise UsageError(f"unknown WAN link '{text}'; the lab's links: {known}")
 
 
 def cut(link: LinkName, lab: LabId = None) -> None:
-    """Cut a WAN link: what is under way is lost, and nothing passes until it is restored."""
+    """Cut a WAN link. Data on it is lost, and nothing passes until it is restored."""
     _change(lab, link, {"up": False})
 
 
@@ -82,18 +82,20 @@ def set_(
     ],
     lab: LabId = None,
 ) -> None:
-    """Change a WAN link while it runs."""
+    """Change a WAN link of a running lab."""
     _change(lab, link, settings.parse(values))
 
 
 def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = False) -> None:
-    """Counters of the WAN links of a lab that runs."""
+    """Show the counters of the WAN links of a running lab."""
     found = registry.find(lab)
     states = {link.name: wan.ask(found, link.name, op="get") for link in model_of(found).boxes}
     if json:
         print(dumps(states))
         return
-    table = Table("link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, most)")
+    table = Table(
+        "link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, maximum)"
+    )
     for name, state in states.items():
         a, _, b = name.partition("-")
         for way, title in (("ab", f"{a}>{b}"), ("ba", f"{b}>{a}")):
@@ -114,13 +116,14 @@ def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = Fal
 
 def traffic(
     link: Annotated[
-        str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'.")
+        str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one direction: 'a>b'.")
     ] = "all",
     lab: LabId = None,
 ) -> None:
-    """What crossed the WAN links of a lab that runs, millisecond by millisecond, as CSV: the way,
-    the milliseconds since the first, bytes on the wire, segments dropped. Milliseconds without
-    either are left out; the last 65,536 of each way are known."""
+    """Print the traffic of the WAN links of a running lab, by milliseconds, as CSV.
+
+    The columns are the direction, the milliseconds since the first, bytes on the wire, and dropped
+    segments. Empty milliseconds are left out. A box remembers the last 65,536 of each direction."""
     found = registry.find(lab)
     network = model_of(found)
     meant = set(ways_of(network, link))

@@ -1,4 +1,4 @@
-"""What can be changed of a WAN link while it runs, as the command line has it."""
+"""The settings of a WAN link that can change while it runs, as on the command line."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,14 +43,14 @@ _SETTINGS: dict[str, Callable[[str], Any]] = {
 
 
 def parse(values: Sequence[str]) -> dict[str, object]:
-    """Of words such as "delay=10 ms", in seconds, bits per second, bytes. UsageError."""
+    """Reads words such as "delay=10 ms" into seconds, bits per second, bytes. UsageError."""
     settings: dict[str, object] = {}
     for text in values:
         key, equals, value = text.partition("=")
         if not equals or key not in _SETTINGS:
             near = did_you_mean(key, _SETTINGS)
             raise UsageError(
-                f"'{text}' is no KEY=VALUE of a link{near}; keys are {listing(_SETTINGS)}"
+                f"'{text}' is not a KEY=VALUE of a link{near}; keys are {listing(_SETTINGS)}"
             )
         try:
             settings[key] = _SETTINGS[key](value)

@@ -1,4 +1,4 @@
-"""Measuring a lab from inside: who reaches whom, how far it is, how much goes through.
+"""Measures a lab from inside: which nodes reach each other, their distance, and their rates.
 
 One process does it all: a socket stays in the network namespace in which it was made.
 """
@@ -49,7 +49,7 @@ class Flow:
 
 @contextlib.contextmanager
 def answering(network: Network, lab: Lab) -> Iterator[None]:
-    """Every node says its name to whoever connects."""
+    """Every node sends its name to each connection."""
     selector = selectors.DefaultSelector()
     for node in network.nodes.values():
         selector.register(_listen(lab, node, _PORT), selectors.EVENT_READ, node.name)
@@ -96,7 +96,7 @@ def _socket_of(lab: Lab, node: Node) -> socket.socket:
 
 
 def pairs(network: Network, lab: Lab, tries: int = 5) -> list[Pair]:
-    """Every ordered pair of nodes. Call it while they are `answering`."""
+    """Every ordered pair of nodes. Call this while they are `answering`."""
     found = []
     silent: list[tuple[Node, Node, str]] = []
     for source in network.nodes.values():
@@ -131,14 +131,14 @@ def _connect(lab: Lab, source: Node, address: str, limit: float) -> tuple[float 
 
 
 def _rtt(client: socket.socket) -> float:
-    """Seconds from SYN to its answer, as the kernel measured them: without this program's waking
-    up. `tcpi_rtt` of `struct tcp_info` (linux/tcp.h), microseconds."""
+    """Seconds from SYN to its answer by the kernel's measurement, without the wake-up of this
+    program. `tcpi_rtt` of `struct tcp_info` (linux/tcp.h), microseconds."""
     info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 72)
     return int(struct.unpack_from("I", info, 68)[0]) / 1e6
 
 
 def _try_all(network: Network, lab: Lab, wanted: Sequence[tuple[Node, Node, str]]) -> list[Pair]:
-    """Pairs that should not be connected, all at once: none is expected to answer."""
+    """Tries pairs that should not be connected, all at once: no answer is expected."""
     clients = []
     for source, _, address in wanted:
         client = _socket_of(lab, source)
@@ -157,7 +157,7 @@ def _try_all(network: Network, lab: Lab, wanted: Sequence[tuple[Node, Node, str]
 
 
 def flows(network: Network) -> list[tuple[Node, Node]]:
-    """What is worth a stream: each WAN link both ways, and one node's link of each kind."""
+    """The pairs worth a stream: each WAN link both ways, and one node's link of each kind."""
     wanted = []
     for link in network.links:
         ends = [network.nodes[network.segments[site].frontend] for site in (link.a, link.b)]
@@ -172,7 +172,7 @@ def flows(network: Network) -> list[tuple[Node, Node]]:
 
 
 def flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float) -> Flow:
-    """One stream's rate, once it has had time to grow."""
+    """The rate of one stream, once it has had time to grow."""
     path = network.path(source, target)
     assert path
     with _listen(lab, target, _SINK_PORT) as listener, _socket_of(lab, source) as sender:

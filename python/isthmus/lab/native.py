@@ -1,4 +1,4 @@
-"""`isthmus lab mpirun`: a native MPI as one job over all nodes, the peer to compare with."""
+"""`isthmus lab mpirun`: one job of a native MPI over all nodes, for comparison."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ _NAMES = {
 
 @dataclass
 class NativeJob:
-    """`env` is for the launcher, which hands it on to the ranks; what the user has set wins."""
+    """`env` is for the launcher, which passes it on to the ranks; the user's settings win."""
 
     command: list[str]
     env: dict[str, str] = field(default_factory=dict)
@@ -34,8 +34,8 @@ def native_job(
     interleaved: bool = False,
     on: Sequence[str] = (),
 ) -> NativeJob:
-    """The native launcher's own command over the nodes of all sites, in the order of the sites, or
-    taken from each site in turn, or those of `on` in its order."""
+    """The native launcher's command over the nodes of all sites: in the order of the sites, or from
+    each site in turn, or the nodes of `on` in its order."""
     hosts = [node.name for node in network.nodes.values() if node.kind == "node"]
     if on:
         for name in on:
@@ -73,7 +73,7 @@ def _open_mpi(
         "OMPI_MCA_btl_tcp_if_include": "eth0",
         "OMPI_MCA_oob_tcp_if_include": "eth0",
         "PRTE_MCA_oob_tcp_if_include": "eth0",
-        "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that spin would starve the machine
+        "OMPI_MCA_mpi_yield_when_idle": "1",  # spinning ranks would starve the machine
         "OMPI_MCA_btl_base_warn_component_unused": "0",
     }
     if kind == "ompi4":
@@ -87,12 +87,12 @@ def _hydra(launcher: str, hosts: list[str], n: int, per_host: int, program: list
     command = [launcher, "-launcher", "ssh", "-hosts", ",".join(hosts), "-ppn", str(per_host)]
     command += ["-n", str(n)]
     preload = f"{find_nospin()}:{os.environ.get('LD_PRELOAD', '')}".rstrip(":")
-    command += ["-genv", "LD_PRELOAD", preload]  # MPICH has no way to be told to yield
+    command += ["-genv", "LD_PRELOAD", preload]  # MPICH has no setting for yielding
     return NativeJob([*command, *program])
 
 
 def _check_open(network: Network, hosts: list[str]) -> None:
-    """One job needs every rank to reach every other, and the launcher each of them."""
+    """One job needs a connection from every rank to every other, and from the launcher to each."""
     sites = [site for site in network.segments if not {*hosts}.isdisjoint(_names(network, site))]
     nodes = [network.nodes[network.segments[site].frontend] for site in sites]
     nodes += [network.nodes[host] for host in hosts]
@@ -111,7 +111,7 @@ def _names(network: Network, site: str) -> list[str]:
 
 
 def frontend(network: Network, on: Sequence[str]) -> str:
-    """Where the launcher of a native job on these nodes stands; without any, on all."""
+    """The node of the launcher of a native job on these nodes; by default on all."""
     sites = (site for site in network.segments if not on or on[0] in _names(network, site))
     return network.segments[next(sites)].frontend
 
@@ -127,7 +127,7 @@ def _launcher(mpi: str) -> str:
         path = Path(mpi) / "bin" / name
         if os.access(path, os.X_OK):
             return str(path)
-    raise UsageError(f"--mpi {mpi}: neither 'openmpi', 'mpich' nor the prefix of an MPI")
+    raise UsageError(f"--mpi {mpi}: not 'openmpi', 'mpich' or the prefix of an MPI")
 
 
 def _kind(launcher: str) -> str:
@@ -137,4 +137,4 @@ def _kind(launcher: str) -> str:
         return "hydra"
     if "Open MPI" in said or "OpenRTE" in said or "PRRTE" in said:
         return "ompi5" if " 5." in said or "PRRTE" in said else "ompi4"
-    raise RunError(f"{launcher} is of an MPI that the lab does not know: {said[:80].strip()}")
+    raise RunError(f"{launcher} belongs to an MPI that the lab does not know: {said[:80].strip()}")

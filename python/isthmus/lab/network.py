@@ -1,5 +1,5 @@
-"""A testbed worked out: every node with its addresses, every link with its figures. Nothing is
-made here.
+"""A testbed worked out: every node with its addresses, every link with its figures. This module
+makes nothing.
 
 Site number k (from 1) has 10.k.0.0/16: nodes from 10.k.0.1 on, zipper nodes from 10.k.254.1 on, the
 frontend 10.k.255.1, the router 10.k.255.254. In a private site the same stands in 192.168.0.0/16,
@@ -12,7 +12,7 @@ from isthmus.lab.testbed import Testbed
 from isthmus.quantities import Rate
 
 WAN_OVERHEAD = 38  # bytes on an Ethernet wire around each packet
-LAN_OVERHEAD = 14  # what the kernel's shaper counts of them
+LAN_OVERHEAD = 14  # the part of them that the kernel's shaper counts
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Port:
     address: str
     mac: str
     rate: int | None  # bits per second
-    public: str | None = None  # a further address, known outside
+    public: str | None = None  # a further address, known outside the site
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Segment:
-    """A site's network: a switch that is its router too."""
+    """A site's network: a switch that is also its router."""
 
     name: str
     index: int
@@ -54,7 +54,7 @@ class Segment:
     firewall: str
     slots: int
     mpi: str | None
-    gateways: int  # on so many of the nodes; 0: on the frontend
+    gateways: int  # on this number of nodes; 0: on the frontend
     scheduler: str | None = None
 
     @property
@@ -93,7 +93,7 @@ class Link:
         return f"{self.a}-{self.b}"
 
     def settings(self) -> dict[str, object]:
-        """As the WAN box wants them."""
+        """The settings for the WAN box."""
         return {
             "delay": self.delay,
             "rate": self.rate or 0,
@@ -138,7 +138,7 @@ class Network:
         return next((x for x in self.links if {x.a, x.b} == {a, b}), None)
 
     def open_addresses(self, site: str) -> list[str] | None:
-        """What can be connected to from outside; None is everything."""
+        """The addresses that can be reached from outside; None: all."""
         segment = self.segments[site]
         if segment.firewall == "open":
             return None
@@ -147,7 +147,7 @@ class Network:
         return [f"10.{segment.index}.255.1"]
 
     def address_of(self, target: Node, seen_from: Node) -> str | None:
-        """Under which address one node knows another, reachable or not; None: under none."""
+        """The address under which one node knows another, reachable or not, or None."""
         for site in seen_from.sites:
             if port := target.port_in(site):
                 return port.address
@@ -159,7 +159,7 @@ class Network:
         return None
 
     def path(self, source: Node, target: Node) -> "Path | None":
-        """How a connection goes from one node to another; None where it cannot be opened."""
+        """The path of a connection from one node to another; or None if it cannot be opened."""
         for site in source.sites:
             if port := target.port_in(site):
                 near = source.port_in(site)
@@ -182,7 +182,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Path:
-    """`link` None: both stand at the same switch."""
+    """`link` None: both nodes are at the same switch."""
 
     address: str
     near: Port
@@ -191,11 +191,11 @@ class Path:
 
     @property
     def rtt(self) -> float:
-        """The least that it can be."""
+        """The least possible round trip."""
         return 2 * self.link.delay if self.link else 0.0
 
     def bottleneck(self, mtu: int) -> "Bottleneck | None":
-        """The slowest part; None: no part is shaped."""
+        """The slowest part, or None if no part is shaped."""
         payload = mtu - 52  # IP and TCP headers, with time stamps
         found = [
             Bottleneck(port.rate, payload / (mtu + LAN_OVERHEAD))
@@ -209,7 +209,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """`rate` as configured, in bits per second; `share` of it that can be TCP payload."""
+    """`rate` as configured, in bits per second; `share` is the part that can be TCP payload."""
 
     rate: int
     share: float
@@ -276,5 +276,5 @@ def _port(
 
 
 def _default_queue(rate: int | None, delay: float) -> int:
-    """The round trip's worth of bytes, which lets one stream fill the link, and at least 1 MB."""
+    """Bytes for one round trip, so that one stream fills the link; at least 1 MB."""
     return max(round((rate or 0) / 8 * 2 * delay), 1_000_000) if rate else 0

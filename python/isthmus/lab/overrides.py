@@ -21,14 +21,14 @@ def changed(testbed: Testbed, changes: Sequence[str]) -> Testbed:
     """The testbed with KEY=VALUE texts applied in their order.
 
     A key is written as in the file, with dots: `tcp.buffer`, `site.a.link`. `*` stands for every
-    name or number; in lists it may be left out (`wan.delay`). A value is TOML, where quotes of
-    texts may be left out; `none` takes the key out of the file."""
+    name or number; in lists it may be left out (`wan.delay`). A value is TOML, but texts may lack
+    their quotes; `none` removes the key from the file."""
     for change in changes:
         key, equals, value = change.partition("=")
         path = key.strip().split(".")
         if not equals or not all(path):
             raise UsageError(
-                f"--set {change}: this is no KEY=VALUE of a testbed file",
+                f"--set {change}: not a KEY=VALUE of a testbed file",
                 "For example: --set tcp.buffer='208 KiB' --set wan.delay='20 ms'",
             )
         data = testbed.model_dump(mode="json", exclude_defaults=True)
@@ -42,7 +42,7 @@ def changed(testbed: Testbed, changes: Sequence[str]) -> Testbed:
 
 
 def _tables(data: dict[str, Any], path: list[str], change: str) -> Iterator[dict[str, Any]]:
-    """The tables that a key without its last word stands for."""
+    """The tables for a key without its last word."""
     if not path:
         yield data
         return
@@ -66,7 +66,7 @@ def _tables(data: dict[str, Any], path: list[str], change: str) -> Iterator[dict
             tables = [item]
         for table in tables:
             if not isinstance(table, dict):
-                raise UsageError(f"--set {change}: '{word}' is no table of a testbed file")
+                raise UsageError(f"--set {change}: '{word}' is not a table of a testbed file")
             yield from _tables(table, rest, change)
 
 
@@ -77,7 +77,7 @@ def _chosen(items: list[Any], path: list[str], change: str) -> tuple[list[Any], 
     if path[0] == "*":
         return items, path[1:]
     if int(path[0]) >= len(items):
-        raise UsageError(f"--set {change}: there are {len(items)}, counted from 0")
+        raise UsageError(f"--set {change}: the list ends at {len(items) - 1}, counted from 0")
     return [items[int(path[0])]], path[1:]
 
 

@@ -27,19 +27,19 @@ def find_wanbox() -> Path:
             return path
     raise RunError(
         f"isthmus-wanbox, the lab's compiled part, was not found; looked for {candidates[-1]}",
-        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmus-wanbox.",
+        "Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder that holds bin/isthmus-wanbox.",
     )
 
 
 def nospin() -> Path | None:
-    """libisthmus_nospin, if it is there: a lab is of use without it."""
+    """libisthmus_nospin, if it exists: a lab works without it."""
     with contextlib.suppress(IsthmusError):
         return find_nospin()
     return None
 
 
 def require(packages: Mapping[str, str]) -> None:
-    """RunError when one of the programs is missing, with Debian's package of it."""
+    """RunError if one of the programs is missing, with the name of its Debian package."""
     for program, package in packages.items():
         if shutil.which(program) is None:
             raise RunError(
@@ -49,7 +49,7 @@ def require(packages: Mapping[str, str]) -> None:
 
 
 def check() -> None:
-    """RunError when something is missing."""
+    """RunError if something is missing."""
     os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
     require(_PACKAGES)
     try:
@@ -57,6 +57,6 @@ def check() -> None:
     except OSError as error:
         raise RunError(
             f"the lab needs /dev/net/tun, which cannot be opened: {error.strerror}",
-            "Run it as root, or where /dev/net/tun may be opened; `modprobe tun` if it is not "
-            "there, and in a container pass it in (--device /dev/net/tun).",
+            "Run the lab as root, or where /dev/net/tun may be opened. If it does not exist, run "
+            "`modprobe tun`; for a container, pass it in (--device /dev/net/tun).",
         ) from None

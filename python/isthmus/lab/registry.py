@@ -1,7 +1,7 @@
 """The labs that run: one folder each, known to all terminals of a user.
 
-A lab's processes hold a lock on its folder. The lock ends with them however they end, so a folder
-that is not locked is a leftover, and is removed by whoever sees it.
+A lab's processes hold a lock on its folder. The lock ends with them, however they end. So an
+unlocked folder is a leftover, and the next process that sees it removes it.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from isthmus.lab import cpus
 
 
 def home() -> Path:
-    """Where the folders are."""
+    """The folder that holds the folders of labs."""
     if named := os.environ.get("ISTHMUS_LAB_HOME"):
         return Path(named)
     if os.geteuid() == 0 and "ISTHMUS_LAB" not in os.environ:
@@ -55,7 +55,7 @@ class Lab:
         return self.folder / f"{link}.sock"
 
     def note(self, noted: dict[str, object]) -> None:
-        """Writes down what other terminals want to know; a lab with a note is built."""
+        """Writes down facts for other terminals; a lab with a note is built."""
         facts.write(self.folder / "lab.json", noted)
 
     @property
@@ -64,18 +64,18 @@ class Lab:
         return f"{cpus.LABS}{self.id}"
 
     def init(self) -> int:
-        """The process that all others of the lab descend from, as numbered where it was started."""
+        """The first process of the lab, by its number outside of the lab."""
         try:
             return int((self.folder / "init").read_text())
         except (OSError, ValueError):
-            raise RunError(f"lab {self.id} is just being built or taken down") from None
+            raise RunError(f"lab {self.id} is being built or taken down") from None
 
     def facts(self) -> dict[str, object]:
         return facts.read(self.folder / "lab.json")
 
 
 def create(testbed: str) -> tuple[Lab, int]:
-    """A new lab's folder and the descriptor that locks it."""
+    """The folder of a new lab, and the descriptor that locks it."""
     sweep()
     folder = home() / f"{testbed}-{secrets.token_hex(3)}"
     try:
@@ -84,13 +84,13 @@ def create(testbed: str) -> tuple[Lab, int]:
         folder.mkdir(mode=0o700)
         for name in ("ns", "bin", "shm"):
             (folder / name).mkdir()
-        # Locked before it has its name, so that nobody finds it unlocked.
+        # It is locked before it has its name, so that nobody finds it unlocked.
         lock = facts.lock(folder / "lock.new")
         (folder / "lock.new").rename(folder / "lock")
     except OSError as error:
         raise RunError(
             f"cannot make the lab's folder {folder}: {error.strerror}",
-            "Set ISTHMUS_LAB_HOME to a folder that you may write to.",
+            "Set ISTHMUS_LAB_HOME to a folder where you may write.",
         ) from None
     return Lab(folder), lock
 
@@ -116,7 +116,7 @@ def _check_home() -> None:
 
 
 def remove(lab: Lab) -> None:
-    """Of a lab whose processes are gone."""
+    """Removes the folder of a lab whose processes are gone."""
     shutil.rmtree(lab.folder, ignore_errors=True)
     cpus.remove(lab.cpus)
     with contextlib.suppress(OSError):
@@ -124,7 +124,7 @@ def remove(lab: Lab) -> None:
 
 
 def sweep() -> list[Lab]:
-    """Removes what killed labs left; the labs that run."""
+    """Removes leftovers of killed labs; returns the labs that run."""
     running = []
     _check_home()
     try:
@@ -146,7 +146,7 @@ def sweep() -> list[Lab]:
 def _alive(folder: Path) -> bool:
     try:
         return facts.locked(folder / "lock")
-    except FileNotFoundError:  # just being made, unless it is old
+    except FileNotFoundError:  # it is being made, unless it is old
         with contextlib.suppress(OSError):
             return time.time() - folder.stat().st_mtime < 10
         return False

@@ -1,8 +1,8 @@
-"""A Slurm of its own for every site that asks for one: a controller and munge on the frontend, a
-slurmd on every node, all from Debian's packages. They are children of the lab's first process, and
-everything that they write is in the lab's folder, so that nothing of them outlives the lab.
+"""A Slurm for every site that asks for one: a controller and munge on the frontend, a slurmd on
+every node, all from Debian's packages. They are children of the lab's first process, and all their
+files are in the lab's folder, so that nothing outlives the lab.
 
-There are no cgroups: a lab may not have the right to make any, and its nodes share one kernel's.
+It uses no cgroups: a lab may not be allowed to make any, and its nodes share one kernel.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from isthmus.lab.registry import Lab
 from isthmus.lab.surroundings import enter_command, environment
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
-_PATIENCE = 30.0  # seconds in which all nodes must be there; they take two or three
+_PATIENCE = 30.0  # seconds in which all nodes must be up; they take two or three
 _SETTINGS = """\
 ClusterName={site}
 SlurmctldHost={frontend}({address})
@@ -56,7 +56,7 @@ def on(network: Network) -> list[Segment]:
 
 
 def configuration(network: Network, segment: Segment, folder: Path) -> str:
-    """The site's slurm.conf; `folder` is for all that its daemons write."""
+    """The site's slurm.conf; its daemons write everything to `folder`."""
     frontend = network.nodes[segment.frontend]
     lines = [
         _SETTINGS.format(
@@ -77,8 +77,8 @@ def configuration(network: Network, segment: Segment, folder: Path) -> str:
 
 
 def start(network: Network, lab: Lab) -> dict[int, str]:
-    """Every node takes jobs when this returns. The daemons without which a site has no scheduler,
-    by process id."""
+    """Every node takes jobs when this returns. Returns, by process id, the daemons that a site's
+    scheduler cannot do without."""
     started = {}
     for segment in on(network):
         folder = lab.folder / "slurm" / segment.name
@@ -89,7 +89,7 @@ def start(network: Network, lab: Lab) -> dict[int, str]:
         conf = folder / "slurm.conf"
         conf.write_text(configuration(network, segment, folder))
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        # By default in /tmp, which the nodes have in common, under names without the node's.
+        # The default is /tmp, which the nodes share, under names without the node's.
         (folder / "mpi.conf").write_text("PMIxCliTmpDirBase=/dev/shm\n")
         for node in network.of_site(segment.name):
             (lab.folder / "slurm" / f"{node.name}.conf").symlink_to(conf)
@@ -141,7 +141,7 @@ def _await(so: object, segment: Segment, folder: Path) -> None:
 
 
 def _last_words(folder: Path) -> str:
-    """What daemons wrote that is an error."""
+    """Errors that daemons wrote."""
     found: list[str] = []
     for file in sorted([*folder.glob("*.out"), *folder.glob("*.log")]):
         lines = file.read_text(errors="replace").splitlines()

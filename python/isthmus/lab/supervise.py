@@ -1,8 +1,8 @@
 """The life of a lab.
 
-The command that starts a lab stays outside as its *keeper*; its only child is the lab's *init*,
+The command that starts a lab stays outside as its *keeper*. Its only child is the lab's *init*,
 process 1 of a PID namespace. When the keeper ends, however it ends, the kernel kills init, and with
-init every process of the lab; with the last process go the namespaces, and all that was in them.
+init every process of the lab. The namespaces go with the last process, and everything in them.
 """
 
 import os
@@ -21,15 +21,15 @@ from isthmus.lab.registry import Lab
 
 _TO_PASS_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 _WATCHED = _TO_PASS_ON | {signal.SIGCHLD}
-_FROM_TERMINAL = 0x80  # si_code of what the kernel sends: every process of the terminal got it
+_FROM_TERMINAL = 0x80  # si_code of the kernel's signals: every process of the terminal got it
 _PATIENCE = 20.0  # seconds that a command has to end after SIGTERM or SIGHUP
 
 Body = Callable[[Network, Lab], int]
 
 
 def run_lab(network: Network, body: Body) -> int:
-    """Builds the lab, runs `body` as its only command in a process of its own, and takes all down.
-    The exit status. IsthmusError when it cannot be built."""
+    """Builds the lab, runs `body` as its only command in a process of its own, and takes everything
+    down. Returns the exit status. IsthmusError if the lab cannot be built."""
     programs.check()
     if slurm.on(network):
         programs.require(slurm.PROGRAMS)
@@ -63,7 +63,7 @@ _FORBIDDEN = (
 
 
 def _isolate() -> None:
-    """The keeper's next child will be process 1 of its own."""
+    """The next child of the keeper will be process 1 of its own namespace."""
     try:
         if os.geteuid() != 0:
             kernel.become_root_of_user_namespace()
@@ -74,8 +74,8 @@ def _isolate() -> None:
 
 
 def _isolate_init() -> None:
-    """Mounts, network, name and shared memory of its own, not the keeper's, which clears up
-    when these are gone."""
+    """Gives init mounts, network, name and shared memory of its own. The keeper's stay, as it
+    clears up when these are gone."""
     try:
         own = kernel.NEW_MOUNT | kernel.NEW_NET | kernel.NEW_UTS | kernel.NEW_IPC
         kernel.unshare(own)
@@ -114,7 +114,7 @@ def _status(wait_status: int) -> int:
 
 
 def _keep(init: int) -> int:
-    """Waits for init, passing on what was meant for the command. Signals are blocked."""
+    """Waits for init, and passes on signals for the command. Signals are blocked."""
     while True:
         info = signal.sigtimedwait(_WATCHED, 60)
         done, status = os.waitpid(init, os.WNOHANG)
@@ -125,10 +125,10 @@ def _keep(init: int) -> int:
 
 
 def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> int:
-    """Process 1: builds, starts the command, waits. What it leaves running, the kernel kills.
+    """Process 1: builds, starts the command, waits. The kernel kills processes that it leaves.
     `alive` ends when the keeper does."""
     kernel.die_with_parent()
-    if select.select([alive], [], [], 0)[0]:  # it had ended already
+    if select.select([alive], [], [], 0)[0]:  # the keeper has ended already
         return 1
     cpus.make(lab.cpus)
     _isolate_init()

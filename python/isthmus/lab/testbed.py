@@ -1,4 +1,4 @@
-"""Testbed files: which sites there are, how many nodes they have, and what lies between them."""
+"""Testbed files: the sites, their nodes, and the links between them."""
 
 import itertools
 import re
@@ -42,9 +42,8 @@ class _Table(BaseModel):
 
 
 class Site(_Table):
-    """A cluster: nodes at a switch, and a frontend that stands at the same switch, unshaped.
-    `cores` is how much of the machine's processors each node gets at most, all its processes
-    together."""
+    """A cluster: nodes at a switch, and a frontend at the same switch, unshaped. `cores` limits the
+    processors of each node, for all its processes together."""
 
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = 2
     link: Rate | None = None
@@ -71,7 +70,7 @@ class Wan(_Table):
     box: bool = True
 
     def settings(self) -> list[str]:
-        """The keys in the file that a WAN box heeds."""
+        """The keys in the file that concern a WAN box."""
         return [key for key in self.model_dump(exclude_defaults=True) if key not in _WIRE_KEYS]
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -92,7 +91,7 @@ class Zipper(_Table):
 
 
 class Tcp(_Table):
-    """Of every node."""
+    """TCP settings of every node."""
 
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
     buffer: Size = Size.parse("64 MB")
@@ -102,7 +101,7 @@ class Tcp(_Table):
 class Testbed(_Table):
     """A whole testbed file; sites in the order of the file."""
 
-    __test__ = False  # for pytest, which takes the name for a test's
+    __test__ = False  # for pytest, to which the name looks like a test
 
     description: str = ""
     mtu: Annotated[int, Field(ge=576, le=9000)] = 1500
@@ -124,19 +123,19 @@ def load(name: str) -> tuple[str, Testbed]:
     path = known.get(name) or Path(name)
     if name not in known and not (path.suffix == ".toml" or "/" in name):
         raise UsageError(
-            f"there is no testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
-            "Give the path of a testbed file (*.toml) for one of your own.",
+            f"unknown testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
+            "For a testbed of your own, give the path of its file (*.toml).",
         )
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise UsageError(f"cannot read the testbed file {path}: {reason}") from None
     return path.stem, parse(text, str(path))
 
 
 def parse(text: str, name: str) -> Testbed:
-    """As `load`, of text; `name` stands for the file in messages."""
+    """As `load`, for text; `name` stands for the file in messages."""
     try:
         testbed = Testbed.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -148,23 +147,23 @@ def parse(text: str, name: str) -> Testbed:
 
 
 def complaint(error: ValidationError, text: str, name: str) -> UsageError:
-    """The first thing wrong, in words; `text` is the file's, which `name` stands for."""
+    """The first error, in words; `text` is the text of the file `name`."""
     first = error.errors()[0]
     return _complaint(text, name, first["loc"], _explain(dict(first)))
 
 
 def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed:
-    """The same testbed with so many nodes at every site, and so many zipper nodes."""
+    """The same testbed with these numbers of nodes at every site, and of zipper nodes."""
     sites, zips = testbed.site, testbed.zipper
     if nodes is not None:
         if not 1 <= nodes <= MOST_NODES:
-            raise UsageError(f"a site has 1 to {MOST_NODES} nodes; --nodes says {nodes}")
+            raise UsageError(f"--nodes {nodes}: a site may have 1 to {MOST_NODES} nodes")
         sites = {name: site.model_copy(update={"nodes": nodes}) for name, site in sites.items()}
     if zippers is not None:
         if not zips:
             raise UsageError("--zippers: this testbed has no [[zipper]]")
         if not 1 <= zippers <= 64:
-            raise UsageError(f"there are 1 to 64 zipper nodes; --zippers says {zippers}")
+            raise UsageError(f"--zippers {zippers}: a testbed may have 1 to 64 zipper nodes")
         zips = [zipper.model_copy(update={"nodes": zippers}) for zipper in zips]
     made = testbed.model_copy(update={"site": sites, "zipper": zips})
     check_names(made, "", "the testbed")
@@ -195,7 +194,7 @@ def _explain(error: dict[str, Any]) -> str:
 
 
 def check_names(testbed: Testbed, text: str, name: str) -> None:
-    """UsageError where sites are named wrongly or links join what they cannot."""
+    """UsageError if sites have wrong names or links join wrong ones."""
     if not 1 <= len(testbed.site) <= 100:
         raise _complaint(text, name, ("site",), "needs 1 to 100 tables [site.NAME]")
     for site in testbed.site:
@@ -204,15 +203,16 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
                 text,
                 name,
                 ("site", site),
-                "is no name of a site: one has at most 10 small letters, digits and '-', begins "
-                "and ends with a letter, and is not 'z' (zipper nodes are called z1, z2, ...)",
+                "is not a name for a site: use at most 10 small letters, digits and '-', "
+                "beginning and ending with a letter; 'z' is reserved for zipper nodes (z1, z2, "
+                "...)",
             )
     for site, spec in testbed.site.items():
         at = ("site", site, "gateways")
         if spec.gateways > spec.nodes:
             raise _complaint(text, name, at, f"is more than the site's {spec.nodes} nodes")
         if spec.gateways and (spec.private or spec.firewall != "open"):
-            what = "needs nodes that are reached from outside: no firewall, no private addresses"
+            what = "needs nodes that can be reached from outside: no firewall, no private addresses"
             raise _complaint(text, name, at, what)
     _check_wires(testbed, text, name)
     seen: dict[frozenset[str], str] = {}
@@ -229,24 +229,26 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
                     what = f"names a site '{site}' that is not in the file{near}"
                     raise _complaint(text, name, where, what)
             if pair[0] == pair[1]:
-                raise _complaint(text, name, where, f"joins '{pair[0]}' to itself")
+                raise _complaint(text, name, where, f"links '{pair[0]}' to itself")
             key = frozenset(pair)
             if key in seen:
-                what = f"joins '{pair[0]}' and '{pair[1]}', which {seen[key]} joins already"
+                what = f"links '{pair[0]}' and '{pair[1]}', which {seen[key]} links already"
                 raise _complaint(text, name, where, what)
             seen[key] = f"{where[0]}[{where[1]}]"
 
 
 def _check_wires(testbed: Testbed, text: str, name: str) -> None:
-    """Links without a box: nothing delays, shapes or filters there."""
+    """Links without a box do not delay, shape or filter."""
     for i, wan in enumerate(testbed.wan):
         if wan.box:
             continue
         if keys := wan.settings():
-            what = "is what a WAN box does; take out `box = false`, or this key"
+            what = "needs a WAN box; remove `box = false`, or this key"
             raise _complaint(text, name, ("wan", i, keys[0]), what)
         for site in wan.sites:
             spec = testbed.site.get(site)
             if spec and (spec.private or spec.firewall != "open"):
-                what = f"needs a WAN box, which is site '{site}''s firewall and hides its addresses"
+                what = (
+                    f"needs a WAN box: it is the firewall of site '{site}' and hides its addresses"
+                )
                 raise _complaint(text, name, ("wan", i, "box"), what)

@@ -1,4 +1,4 @@
-"""What crossed the WAN links of a lab, millisecond by millisecond, as their boxes remember it."""
+"""The traffic of a lab's WAN links by milliseconds, as their boxes remember it."""
 
 from dataclasses import dataclass
 
@@ -28,13 +28,13 @@ def ways(network: Network) -> list[Way]:
 
 
 def now(lab: Lab, way: Way) -> int:
-    """Milliseconds of the box's clock. RunError where it does not answer."""
+    """Milliseconds of the box's clock. RunError if the box does not answer."""
     return int(wan.ask(lab, way.link, op="traffic", way=way.key, since=1 << 62)["now"])
 
 
 def since(lab: Lab, way: Way, first: int = 0) -> list[Row]:
-    """The milliseconds from `first` to now in which there was anything; boxes remember 65,536 of
-    them. RunError where the box does not answer."""
+    """The milliseconds from `first` to now with any traffic; boxes remember 65,536 of them.
+    RunError if the box does not answer."""
     found: list[Row] = []
     end: int | None = None
     while True:

@@ -17,7 +17,7 @@ _PRIORITY = 50
 
 
 def start(network: Network, lab: Lab, program: Path) -> list[subprocess.Popen[bytes]]:
-    """One box for each WAN link that has one; its devices are there when this returns."""
+    """Starts one box for each WAN link that has one; their devices exist when this returns."""
     boxes = []
     for seed, link in enumerate(network.boxes, 1):
         with (lab.folder / f"{link.name}.log").open("wb") as log:
@@ -55,7 +55,7 @@ def _command(network: Network, lab: Lab, program: Path, link: Link, seed: int) -
 
 
 def ask(lab: Lab, name: str, /, **request: Any) -> dict[str, Any]:
-    """A box's answer. RunError when it refuses, or is not there."""
+    """A box's answer. RunError if it refuses, or does not exist."""
     try:
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(10)

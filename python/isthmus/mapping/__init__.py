@@ -1,1 +1,1 @@
-"""`isthmus map`: which ranks go to which cluster, so that little crosses (docs/map.md)."""
+"""`isthmus map`: places ranks on clusters so that little crosses (docs/map.md)."""

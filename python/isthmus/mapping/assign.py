@@ -1,4 +1,4 @@
-"""Where ranks begin, before they are exchanged: METIS, and simpler orders."""
+"""First placements of ranks, before they are exchanged: by METIS, and in simpler orders."""
 
 import contextlib
 import heapq
@@ -10,11 +10,11 @@ from isthmus.mapping.traffic import Pair, Volume
 from isthmus.mapping.wires import Wires
 
 pymetis: ModuleType | None = None
-with contextlib.suppress(ImportError):  # the extra "map"; without it other orders have to do
+with contextlib.suppress(ImportError):  # the extra "map"; without it other orders must suffice
     import pymetis
 
 _SEEDS = (1, 2, 3)
-_HEAVIEST = 1_000_000  # METIS has weights of 32 bits, and adds them up
+_HEAVIEST = 1_000_000  # METIS adds up weights of 32 bits
 
 
 def assign(
@@ -24,9 +24,9 @@ def assign(
     wires: Wires,
     allowed: Sequence[frozenset[int]] | None = None,
 ) -> list[int]:
-    """The cluster of each rank, where what crosses is cheap, and never dearer than where `given`
-    has them. Clusters get as many ranks as there, or up to their capacity. ValueError where ranks
-    find no place that is allowed to them."""
+    """The cluster of each rank, such that crossings are cheap, and never dearer than in `given`.
+    Clusters get as many ranks as there, or up to their capacity. ValueError if some ranks have no
+    place that they may use."""
     size = len(given)
     sizes = [list(given).count(cluster) for cluster in range(wires.clusters)]
     best: Assignment | None = None
@@ -38,7 +38,7 @@ def assign(
         if best is None or tried.cost < best.cost - 1e-12:
             best = tried
     if best is None:
-        raise ValueError(f"the {size} ranks do not fit into clusters where they may be")
+        raise ValueError(f"the {size} ranks do not fit into the clusters that they may use")
     return best.part
 
 
@@ -78,7 +78,7 @@ def _of_metis(
                 tpwgts=[sizes[cluster] / size for cluster in used],
                 options=pymetis.Options(seed=seed, ufactor=1),
             )
-        except RuntimeError:  # METIS gave up, as on 100,000 ranks of which two speak
+        except RuntimeError:  # METIS gave up, as on 100,000 ranks of which two communicate
             return
         yield [used[part] for part in found.vertex_part]
 
@@ -86,8 +86,8 @@ def _of_metis(
 def _grown(
     pairs: Mapping[Pair, Volume], size: int, sizes: Sequence[int], wires: Wires
 ) -> Sequence[int]:
-    """Clusters are filled one after the other, always by the rank that has most to do with those
-    that are there."""
+    """Fills clusters one after the other, always with the rank that communicates most with the
+    ranks already there."""
     weight: list[dict[int, float]] = [{} for _ in range(size)]
     for (a, b), volume in pairs.items():
         weight[a][b] = weight[b][a] = wires.mean(volume)
@@ -109,7 +109,7 @@ def _grown(
 
 
 def _strongest(queue: list[tuple[float, float, int]], pull: Mapping[int, float]) -> int:
-    """Entries of pulls that have changed since are stale."""
+    """Entries whose pull has changed since are stale."""
     while True:
         minus, _, rank = heapq.heappop(queue)
         if pull.get(rank) == -minus:

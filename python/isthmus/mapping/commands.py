@@ -28,8 +28,8 @@ def map_ranks(
         Path,
         typer.Argument(
             metavar="PROFILE",
-            help="What [bold]isthmus run --profile[/bold] wrote; or CSV, lines under "
-            "'from,to,messages,bytes', or a square of bytes.",
+            help="The file that [bold]isthmus run --profile[/bold] wrote; or CSV: lines under a "
+            "header 'from,to,messages,bytes', or a square of bytes.",
             show_default=False,
         ),
     ],
@@ -39,8 +39,8 @@ def map_ranks(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file. Without it: the one that ISTHMUS_GRID names, else two clusters, "
-            "'east' and 'west', on this host.",
+            help="The grid file. Default: the file that ISTHMUS_GRID names, else two clusters on "
+            "this host, 'east' and 'west'.",
         ),
     ] = None,
     output: Annotated[
@@ -49,8 +49,8 @@ def map_ranks(
             "-o",
             "--output",
             metavar="FILE",
-            help="Write the rank map there, for [bold]isthmus run --map[/bold]. Without it: print "
-            "it.",
+            help="Write the rank map to this file, for [bold]isthmus run --map[/bold]. Default: "
+            "print it.",
         ),
     ] = None,
     need: Annotated[
@@ -58,12 +58,12 @@ def map_ranks(
         typer.Option(
             "--need",
             metavar="TAG=RANKS",
-            help="These ranks only go to clusters that have the tag in the grid file, as in "
+            help="Put these ranks only on clusters that have the tag in the grid file, as in "
             "gpu=0-3,8. May be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Place ranks on clusters so that little crosses between them.
+    """Place ranks on clusters so that little traffic crosses between clusters.
 
     [bold]isthmus run --profile app.json -g grid.toml -n 64 ./app[/bold]
     [bold]isthmus map -g grid.toml app.json -o app.map[/bold]
@@ -77,7 +77,9 @@ def map_ranks(
     mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size), tuned.pairs)
     comments = [f"{found.size} rank{'s' * (found.size != 1)} of {profile}", *mapped.table()]
     if found.missing:
-        what = f"what {ranks_text(found.missing)} sent is not known, and not in these figures"
+        what = (
+            f"the messages of {ranks_text(found.missing)} are unknown, so these figures lack them"
+        )
         comments.insert(1, what)
         if output is None:  # else the comments are printed
             print(f"isthmus: {profile}: {what}", file=sys.stderr)
@@ -90,14 +92,14 @@ def map_ranks(
     except OSError as error:
         raise UsageError(
             f"cannot write {output}: {error.strerror}",
-            "Name a file in a folder that is there and yours to write.",
+            "Name a file in a folder where you may write.",
         ) from None
     print("\n".join(comments))
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """Where ranks were without a map, and where they are with it: indices of clusters."""
+    """The clusters of ranks without a map, and with it, by index."""
 
     grid: grids.Grid
     pairs: Mapping[Pair, Volume]
@@ -121,7 +123,8 @@ class Mapped:
             after = assign(pairs, before, capacity, between, needs)
         except ValueError as error:
             raise UsageError(
-                f"{error}: {', '.join(names)}", "Lessen --need, or give more clusters the tag."
+                f"{error}: {', '.join(names)}",
+                "Use --need for fewer ranks, or give more clusters the tag.",
             ) from None
         return Mapped(grid, pairs, between, before, after)
 
@@ -130,7 +133,7 @@ class Mapped:
         return [clusters[cluster] for cluster in part]
 
     def table(self) -> list[str]:
-        """What crosses before and after."""
+        """The traffic between clusters, before and after."""
         rows = [
             ("", "messages", "bytes", "time"),
             *(
@@ -157,7 +160,7 @@ class Mapped:
 
 
 def _needs(texts: Sequence[str], grid: grids.Grid, size: int) -> Sequence[frozenset[int]] | None:
-    """The clusters where each rank may be; None: all."""
+    """The clusters that each rank may use; None: all."""
     if not texts:
         return None
     allowed = [frozenset(range(len(grid.cluster)))] * size
@@ -165,19 +168,21 @@ def _needs(texts: Sequence[str], grid: grids.Grid, size: int) -> Sequence[frozen
         tag, equals, ranks = text.partition("=")
         with_tag = frozenset(i for i, spec in enumerate(grid.cluster.values()) if tag in spec.tags)
         if not equals:
-            raise UsageError(f"--need {text}: it is no tag and ranks", "Write TAG=RANKS: gpu=0-3,8")
+            raise UsageError(
+                f"--need {text}: it is not a tag with ranks", "Write TAG=RANKS, as in gpu=0-3,8."
+            )
         if not with_tag:
             known = sorted({tag for spec in grid.cluster.values() for tag in spec.tags})
             raise UsageError(
                 f"--need {text}: no cluster has the tag '{tag}'",
-                f"Known are {listing(known)}."
+                f"Known tags are {listing(known)}."
                 if known
                 else "Give 'tags' to clusters in the grid file.",
             )
         try:
             for rank in ranklist.parse(ranks):
                 if rank >= size:
-                    raise ValueError(f"has rank {rank}, and there are {size}")
+                    raise ValueError(f"has rank {rank}, but there are only {size}")
                 allowed[rank] &= with_tag
                 if not allowed[rank]:
                     raise ValueError(f"leaves rank {rank} no cluster")

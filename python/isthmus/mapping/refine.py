@@ -1,4 +1,4 @@
-"""Exchanging ranks between clusters while that makes what crosses cheaper."""
+"""Exchanges ranks between clusters while that makes crossings cheaper."""
 
 import heapq
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from isthmus.mapping.traffic import Pair, Volume
 from isthmus.mapping.wires import Wires
 
 _ROUNDS = 8
-_PATIENCE = 50  # swaps in a row that only made things worse, after which a pass ends
+_PATIENCE = 50  # a pass ends after so long a row of swaps that made things worse
 _EPSILON = 1e-12  # seconds; less is rounding
 
 
 class Assignment:
-    """`part[rank]` is the cluster of a rank, which `refine` and `settle` change."""
+    """`part[rank]` is the cluster of a rank; `refine` and `settle` change it."""
 
     def __init__(
         self,
@@ -22,7 +22,7 @@ class Assignment:
         wires: Wires,
         allowed: Sequence[frozenset[int]] | None = None,
     ) -> None:
-        """`allowed[rank]`: the clusters where a rank may be; None: all, for all."""
+        """`allowed[rank]`: the clusters that a rank may use. None lets all ranks use all."""
         self.part = list(part)
         self._wires = wires
         self._allowed = allowed
@@ -36,7 +36,7 @@ class Assignment:
         return sum(self._in(rank, own) for rank, own in enumerate(self.part)) / 2
 
     def refine(self, capacity: Sequence[int]) -> None:
-        """Never dearer than before. No cluster gets more ranks than its capacity, unless it has."""
+        """Never makes it dearer. No cluster exceeds its capacity, unless it does already."""
         for _ in range(_ROUNDS):
             gained = self._move(capacity)
             for pair in combinations(range(self._wires.clusters), 2):
@@ -45,8 +45,9 @@ class Assignment:
                 return
 
     def settle(self, sizes: Sequence[int]) -> bool:
-        """Ranks leave clusters that have more than `sizes`, and those where they may not be, for
-        others, the cheapest first. False: there is no place for one, and all is as it comes."""
+        """Moves ranks out of clusters that have more than `sizes`, and out of those that they may
+        not use, the cheapest moves first. Returns False if a rank finds no place; the rest is then
+        undefined."""
         count = [self.part.count(cluster) for cluster in range(len(sizes))]
         for rank in [r for r, c in enumerate(self.part) if not self._may(r, c)]:
             if not self._find_place(rank, sizes, count):
@@ -69,7 +70,8 @@ class Assignment:
         return True
 
     def _find_place(self, rank: int, sizes: Sequence[int], count: list[int]) -> bool:
-        """For one that is where it may not be: a free slot, or that of one who may be here."""
+        """For a rank in a cluster that it may not use: a free slot, or an exchange with another
+        rank."""
         own = self.part[rank]
         for to in sorted(range(len(sizes)), key=lambda to: -self._gain(rank, to)):
             if not self._may(rank, to):
@@ -90,7 +92,7 @@ class Assignment:
         return self._allowed is None or cluster in self._allowed[rank]
 
     def _in(self, rank: int, cluster: int) -> float:
-        """What it costs to have a rank in a cluster, others being where they are."""
+        """The cost of having a rank in a cluster while all others stay."""
         seconds = self._wires.seconds
         return sum(seconds(v, cluster, self.part[to]) for to, v in self._edges[rank])
 
@@ -98,7 +100,7 @@ class Assignment:
         return self._in(rank, self.part[rank]) - self._in(rank, to)
 
     def _move(self, capacity: Sequence[int]) -> float:
-        """Ranks into free slots."""
+        """Moves ranks into free slots."""
         count = [self.part.count(cluster) for cluster in range(len(capacity))]
         gained = 0.0
         for rank in range(len(self.part)):
@@ -115,8 +117,8 @@ class Assignment:
         return gained
 
     def _pass(self, pair: tuple[int, int]) -> float:
-        """Kernighan and Lin's: the best rank of either cluster goes to the other, in turn and each
-        once; then all swaps behind the best moment are taken back. By how much it is cheaper."""
+        """Kernighan and Lin's pass: the best rank of either cluster goes to the other, in turn and
+        each once. Then all swaps after the best moment are undone. Returns the saving."""
         gain: dict[int, float] = {}
         queues: dict[int, list[tuple[float, int]]] = {pair[0]: [], pair[1]: []}
         other = {pair[0]: pair[1], pair[1]: pair[0]}
@@ -152,7 +154,7 @@ class Assignment:
     def _take(
         self, queue: list[tuple[float, int]], gain: Mapping[int, float], cluster: int
     ) -> int | None:
-        """Entries of gains that have changed since are stale."""
+        """Entries whose gain has changed since are stale."""
         while queue:
             minus, rank = heapq.heappop(queue)
             if gain.get(rank) == -minus and self.part[rank] == cluster:

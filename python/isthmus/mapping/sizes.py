@@ -1,4 +1,4 @@
-"""How many ranks clusters get."""
+"""The number of ranks of each cluster."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,19 @@ from isthmus.placement import Part, place, without_slots
 
 
 def given(grid: Grid, size: int) -> list[int]:
-    """The cluster of each rank, by index, as a run without a map has them. UsageError where they
-    do not fit."""
+    """The cluster of each rank, by index, as in a run without a map. UsageError if they do not
+    fit."""
     names = list(grid.cluster)
     if without := without_slots(grid.cluster):
         raise UsageError(
-            f"some clusters of the grid have 'slots' and some ({listing(without)}) have not, so "
+            f"some clusters of the grid have 'slots' but {listing(without)} have none, so "
             f"{size} ranks cannot be placed",
             "Give 'slots' to every cluster or to none.",
         )
     slots = [spec.slots for spec in grid.cluster.values() if spec.slots is not None]
     if slots and (total := sum(slots)) < size:
         raise UsageError(
-            f"the grid has {total} slots, and there are {size} ranks",
+            f"the grid has {total} slots for {size} ranks",
             "Raise 'slots' of the clusters in the grid file.",
         )
     blocks = place(grid.cluster, [Part(["program"], size)])
@@ -28,7 +28,7 @@ def given(grid: Grid, size: int) -> list[int]:
 
 
 def capacity(grid: Grid, part: Sequence[int]) -> list[int]:
-    """The slots of clusters; of those without, the ranks that they have in `part`."""
+    """The slots of clusters; for those without, the number of their ranks in `part`."""
     return [
         max(spec.slots or 0, part.count(cluster)) if spec.slots else list(part).count(cluster)
         for cluster, spec in enumerate(grid.cluster.values())

@@ -1,4 +1,4 @@
-"""What ranks send to each other: a profile's, or a table's."""
+"""The messages between ranks, from a profile or a table."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from isthmus.errors import UsageError, listing
 from isthmus.profile import model as profile
 from isthmus.ranklist import MOST
 
-# Whose blocks differ from member to member: what a member gives is spread over the others.
+# In these, blocks differ from member to member: a member's bytes are spread over the others.
 _SPREAD = ("alltoall", "scatter")
 _COLUMNS = ("from", "to", "messages", "bytes")
 
@@ -20,7 +20,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Volume:
-    """Both ways together."""
+    """Messages and bytes of both directions together."""
 
     messages: float = 0
     bytes: float = 0
@@ -31,8 +31,8 @@ class Volume:
 
 @dataclass(frozen=True)
 class Collective:
-    """The calls of a collective on one communicator: operations, and bytes that a member gave to
-    all of them together."""
+    """The calls of a collective on one communicator: operations, and the bytes that a member gave
+    to all of them together."""
 
     members: tuple[int, ...]
     operations: float
@@ -40,8 +40,9 @@ class Collective:
     spread: bool
 
     def pairs(self) -> Iterable[tuple[Pair, Volume]]:
-        """As if each member exchanged with each other: cutting off one costs the operations and
-        bytes once, as it does in fact; of those that spread their bytes, the member's share."""
+        """Treats it as if each member exchanged with each other. Cutting off one member then costs
+        the operations and bytes once, as it does in fact; where bytes are spread, the member's
+        share."""
         n = len(self.members)
         share = 2 / n if self.spread else 1 / (n - 1)
         volume = Volume(self.operations / (n - 1), self.bytes * share)
@@ -51,16 +52,16 @@ class Collective:
 
 @dataclass(frozen=True)
 class Traffic:
-    """`pairs` are of two ranks, the lower first."""
+    """`pairs` are pairs of ranks, the lower first."""
 
     size: int
     pairs: Mapping[Pair, Volume]
     collectives: Sequence[Collective] = ()
-    missing: Sequence[int] = ()  # of whom it is not known what they send
+    missing: Sequence[int] = ()  # ranks whose messages are unknown
 
     def with_collectives(self, most: int) -> dict[Pair, Volume]:
-        """Pairs, and the collectives of communicators of at most `most` members: larger ones cross
-        wherever their members are."""
+        """Adds the collectives of communicators with at most `most` members to the pairs. Larger
+        ones cross wherever their members are."""
         found = dict(self.pairs)
         for collective in self.collectives:
             if 1 < len(collective.members) <= most:
@@ -76,12 +77,12 @@ def load(path: Path) -> Traffic:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", _REMEDY) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: it is not UTF-8 text", _REMEDY) from None
+        raise UsageError(f"{path}: not UTF-8 text", _REMEDY) from None
     return _of_profile(path) if text.lstrip().startswith("{") else _of_table(text, path)
 
 
 _REMEDY = (
-    "Give what `isthmus run --profile FILE` writes, or CSV: lines under a header "
+    "Give a file of `isthmus run --profile FILE`, or CSV: lines under a header "
     f"'{','.join(_COLUMNS)}', or a square of bytes from each rank to each."
 )
 
@@ -91,7 +92,7 @@ def _of_profile(path: Path) -> Traffic:
     try:
         size = int(found["size"])
         if size > MOST:
-            raise ValueError(f"a run has at most {MOST} ranks, and this one {size}")
+            raise ValueError(f"a run has at most {MOST} ranks, but this one has {size}")
         rows = [row[:4] for key in ("pairs", "windows") for row in found.get(key) or []]
         members = [
             tuple(
@@ -107,7 +108,7 @@ def _of_profile(path: Path) -> Traffic:
         ]
         pairs = _summed((_whole(row) for row in rows if row[1] != -1), size)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} is no whole profile: {_said(error)}", _REMEDY) from None
+        raise UsageError(f"{path} is not a complete profile: {_said(error)}", _REMEDY) from None
     return Traffic(size, pairs, collectives, missing)
 
 
@@ -134,7 +135,7 @@ def _of_table(text: str, path: Path) -> Traffic:
         if any(word.strip() for word in row) and not row[0].lstrip().startswith("#")
     ]
     if not rows:
-        raise UsageError(f"{path}: it is empty", _REMEDY)
+        raise UsageError(f"{path}: the file is empty", _REMEDY)
     if not _is_number(rows[0][1][0]):
         return _of_edges(rows, path)
     size = len(rows)
@@ -142,7 +143,7 @@ def _of_table(text: str, path: Path) -> Traffic:
     for source, (number, words) in enumerate(rows):
         if len(words) != size:
             raise UsageError(
-                f"{path}:{number}: the row has {len(words)} columns, and there are {size} rows",
+                f"{path}:{number}: the row has {len(words)} columns, but there are {size} rows",
                 _REMEDY,
             )
         for target, word in enumerate(words):
@@ -156,22 +157,24 @@ def _of_edges(rows: list[tuple[int, list[str]]], path: Path) -> Traffic:
     names = [word.lower() for word in header]
     if unknown := [name for name in names if name not in _COLUMNS]:
         raise UsageError(
-            f"{path}:{line}: '{unknown[0]}' is no column; known are {listing(_COLUMNS)}", _REMEDY
+            f"{path}:{line}: '{unknown[0]}' is not a column; columns are {listing(_COLUMNS)}",
+            _REMEDY,
         )
     if not {"from", "to"} <= {*names}:
-        raise UsageError(f"{path}:{line}: the columns 'from' and 'to' must be there", _REMEDY)
+        raise UsageError(f"{path}:{line}: the columns 'from' and 'to' are needed", _REMEDY)
     found = []
     for number, words in rows[1:]:
         if len(words) != len(names):
             raise UsageError(
-                f"{path}:{number}: {len(words)} columns where the header has {len(names)}", _REMEDY
+                f"{path}:{number}: the row has {len(words)} columns, the header has {len(names)}",
+                _REMEDY,
             )
         values = dict(zip(names, (_amount(word, path, number) for word in words), strict=True))
         for end in (values["from"], values["to"]):
             if end != int(end) or end >= MOST:
                 raise UsageError(
-                    f"{path}:{number}: {end:.15g} is no rank",
-                    f"Ranks are whole numbers, and a run has at most {MOST} of them.",
+                    f"{path}:{number}: {end:.15g} is not a rank",
+                    f"Ranks are whole numbers; a run has at most {MOST}.",
                 )
         found.append(
             (
@@ -183,7 +186,7 @@ def _of_edges(rows: list[tuple[int, list[str]]], path: Path) -> Traffic:
         )
     size = max((max(a, b) for a, b, _, _ in found), default=-1) + 1
     if not size:
-        raise UsageError(f"{path}: it has no ranks", _REMEDY)
+        raise UsageError(f"{path}: the file has no ranks", _REMEDY)
     return Traffic(size, _summed(found, size))
 
 
@@ -197,7 +200,7 @@ def _is_number(word: str) -> bool:
 
 def _amount(word: str, path: Path, number: int) -> float:
     if not _is_number(word) or not 0 <= float(word) < 1e18:
-        raise UsageError(f"{path}:{number}: '{word}' is no amount", _REMEDY)
+        raise UsageError(f"{path}:{number}: '{word}' is not an amount", _REMEDY)
     return float(word)
 
 

@@ -1,4 +1,4 @@
-"""What it costs to cross from one cluster to another."""
+"""The cost of crossing from one cluster to another."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.tune.figures import PairFigures
 
-# Of links of which nobody knows more: as src/coll/engine/network.hpp has them.
+# For links without figures, as in src/coll/engine/network.hpp.
 _LATENCY, _RATE = 5e-3, 125e6
 
 Matrix = Sequence[Sequence[float]]
@@ -18,8 +18,8 @@ Matrix = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Wires:
-    """Seconds that a message and a byte take from cluster to cluster, by index; symmetric, and 0
-    inside."""
+    """The seconds that a message and a byte take from cluster to cluster, by index; symmetric, and
+    0 inside."""
 
     message: Matrix
     byte: Matrix
@@ -32,14 +32,14 @@ class Wires:
         return volume.messages * self.message[a][b] + volume.bytes * self.byte[a][b]
 
     def mean(self, volume: Volume) -> float:
-        """Between two clusters of which nothing is known yet."""
+        """Between two clusters whose ranks are not known yet."""
         n = self.clusters
         pairs = [(a, b) for a in range(n) for b in range(a)]
         return sum(self.seconds(volume, a, b) for a, b in pairs) / len(pairs) if pairs else 0.0
 
 
 def alike(clusters: int, latency: float = _LATENCY, rate: float = _RATE) -> Wires:
-    """All pairs of clusters by the same links."""
+    """The same links between all pairs of clusters."""
 
     def matrix(value: float) -> Matrix:
         return [[0.0 if a == b else value for b in range(clusters)] for a in range(clusters)]
@@ -48,9 +48,9 @@ def alike(clusters: int, latency: float = _LATENCY, rate: float = _RATE) -> Wire
 
 
 def of_grid(grid: Grid, measured: Iterable[PairFigures] = ()) -> Wires:
-    """What the grid file says of its links. Clusters that none joins reach each other by the way
-    of the least latency: its latencies together, its lowest rate. What `isthmus tune` measured of
-    two clusters takes the place of both."""
+    """The grid file's figures of its links. Clusters without a link of their own use the path of
+    the least latency: the sum of its latencies, and its lowest rate. Measurements of `isthmus tune`
+    for two clusters replace both."""
     names = list(grid.cluster)
     n = len(names)
     latency = [[0.0 if a == b else math.inf for b in range(n)] for a in range(n)]

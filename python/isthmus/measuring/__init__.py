@@ -1,1 +1,1 @@
-"""Programs that measure, where they run and what they say: for bench, tune and doctor."""
+"""Measuring programs, where they run and their output: for bench, tune and doctor."""

@@ -42,7 +42,7 @@ static void fail(const char* text, const char* why) {
 
 static char* allocate(size_t bytes) {
   char* memory = malloc(bytes);
-  if (!memory) fail("memory", "there is not enough");
+  if (!memory) fail("memory", "not enough");
   memset(memory, rank, bytes);
   return memory;
 }
@@ -218,7 +218,7 @@ static void loaded(const char* text, int bytes, long long total) {
         over = 1;
       } else {
         if (pings == room) seconds = realloc(seconds, sizeof(double) * (size_t)(room *= 2));
-        if (!seconds) fail("memory", "there is not enough");
+        if (!seconds) fail("memory", "not enough");
         seconds[pings++] = MPI_Wtime() - start;
       }
     } else if (at == RECEIVED) {
@@ -262,7 +262,7 @@ static void run(const char* text) {
   double seconds = 0;
   const int n = sscanf(text, "%31[a-z]:%lld:%lld:%lf%c", name, &bytes, &rounds, &seconds, &rest);
   const int timed = n == 4 && rounds <= 1000000 && seconds >= 0;
-  if (n < 3 || bytes < 1 || bytes > 1 << 30 || rounds < 1) fail(text, "is no task");
+  if (n < 3 || bytes < 1 || bytes > 1 << 30 || rounds < 1) fail(text, "is not a task");
   MPI_Barrier(players);
   if (n == 3 && rounds <= 1000000 && strcmp(name, "pingpong") == 0) {
     pingpong(text, (int)bytes, (int)rounds, 0);
@@ -281,7 +281,7 @@ static void run(const char* text) {
   } else if (timed && strcmp(name, "rate") == 0) {
     flows(text, (int)bytes, (int)rounds, seconds, MOST_UNDER_WAY, 0);
   } else {
-    fail(text, "is no task");
+    fail(text, "is not a task");
   }
 }
 

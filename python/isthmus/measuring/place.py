@@ -1,4 +1,4 @@
-"""Where a benchmark runs: on this host alone, in a lab, or on the clusters of a grid file."""
+"""The place of a benchmark: this host alone, a lab, or the clusters of a grid file."""
 
 import contextlib
 import os
@@ -25,25 +25,25 @@ UNTUNED = 212_992  # bytes: the ceiling of socket buffers in a kernel as it come
 
 @dataclass(frozen=True)
 class End:
-    """One of the two clusters that are measured. Plain TCP runs on `host` (an ssh target; None:
-    here), which the other end reaches under `address`, at `port` if that is not 0."""
+    """One of the two measured clusters. Plain TCP runs on `host` (an ssh target; None: here). The
+    other end reaches it under `address`, at `port` if that is not 0."""
 
     cluster: str
     host: str | None
     address: str
     port: int = 0
-    prefix: str | None = None  # of Isthmus there
+    prefix: str | None = None  # where Isthmus is installed there
     compile_on: str | None = None
     mpi: str | None = None
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """Runs `argv` there."""
+        """The command that runs `argv` there."""
         if self.host is None:
             return list(argv)
         return [*ssh_command(), self.host, f"exec {shlex.join(argv)}"]
 
     def tcpbench(self) -> str:
-        """The program, as it is called there."""
+        """The name of the program there."""
         if self.host is None or "ISTHMUS_LAB" in os.environ:
             return str(find_tcpbench())
         return f"{self.prefix}/bin/isthmus-tcpbench" if self.prefix else "isthmus-tcpbench"
@@ -51,8 +51,8 @@ class End:
 
 @dataclass
 class Place:
-    """`open` says whether plain TCP gets from one end to the other. Where both ends are of one
-    cluster, `beside` is another one, so that there is a grid; a rank of it stands by."""
+    """`open` says whether plain TCP gets from one end to the other. If both ends are in one
+    cluster, `beside` is another one, to make a grid; a rank of it stands by."""
 
     name: str
     grid: Grid
@@ -66,13 +66,13 @@ class Place:
 
     @property
     def parts(self) -> list[tuple[End, int]]:
-        """A cluster and the ranks that it has, in their order."""
+        """The clusters with the number of their ranks, in order."""
         if self.beside is not None:
             return [(self.ends[0], 2 * self.pairs), (self.beside, 1)]
         return [(end, self.pairs) for end in self.ends]
 
     def set_ceiling(self, ceiling: int | None) -> None:
-        """The most that a socket buffer may have on the lab's hosts; None: the testbed's own."""
+        """The largest socket buffer on the lab's hosts; None: the testbed's own."""
         if self.lab is None or self.network is None or ceiling == self._ceiling:
             return
         most = ceiling or self.network.tcp_buffer
@@ -89,17 +89,17 @@ def loopback() -> Place:
 
 
 def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
-    """The lab around this process. Each end is the first node of a site; where nodes of the two
-    sites reach each other only over zipper nodes, all nodes take part. `within` is a site whose
-    first two nodes are the ends instead."""
+    """The lab around this process. Each end is the first node of a site. If nodes of the two sites
+    reach each other only over zipper nodes, all nodes take part. With `within`, the ends are the
+    first two nodes of that site."""
     lab = Lab(Path(os.environ["ISTHMUS_LAB"]))
     facts = lab.facts()
     if "model" not in facts:
-        raise RunError(f"lab {lab.id} is just being built or taken down")
+        raise RunError(f"lab {lab.id} is being built or taken down")
     network = work_out(str(facts["testbed"]), Testbed.model_validate(facts["model"]))
     sites = list(network.segments)
     if len(sites) < 2:
-        raise UsageError(f"testbed {network.name} has one site; between two is measured")
+        raise UsageError(f"testbed {network.name} has one site, but two are needed")
     if within is not None:
         return _one_site(lab, network, within)
     first = [network.of_site(site, "node") for site in sites[:2]]
@@ -117,21 +117,23 @@ def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
 
 
 def check_within(site: str, testbed: str, sites: Collection[str]) -> None:
-    """UsageError where a pair inside that site cannot be measured."""
+    """UsageError if a pair inside that site cannot be measured."""
     if site not in sites:
         near = did_you_mean(site, sites)
         raise UsageError(
             f"--within {site}: testbed {testbed} has no such site{near}; it has {listing(sites)}"
         )
     if len(sites) < 2:
-        raise UsageError(f"--within {site}: a rank of another site stands by, and there is none")
+        raise UsageError(
+            f"--within {site}: a rank of another site must stand by, but there is none"
+        )
 
 
 def _one_site(lab: Lab, network: Network, site: str) -> Place:
     check_within(site, network.name, network.segments)
     nodes = network.of_site(site, "node")
     if len(nodes) < 2:
-        raise UsageError(f"--within {site}: two nodes are needed, and it has one")
+        raise UsageError(f"--within {site}: two nodes are needed, but the site has one")
     mpi = network.segments[site].mpi
     first, second = (End(site, node.name, node.name, mpi=mpi) for node in nodes[:2])
     other = next(name for name in network.segments if name != site)
@@ -143,7 +145,7 @@ def _one_site(lab: Lab, network: Network, site: str) -> Place:
 
 
 def of_grid(path: Path, between: str | None) -> Place:
-    """The first two clusters of a grid file, or those that are named ("a,b")."""
+    """The first two clusters of a grid file, or the two that are named ("a,b")."""
     grid = grids.load(path)
     names = list(grid.cluster)
     wanted = between.split(",") if between else names[:2]
@@ -160,7 +162,7 @@ def of_grid(path: Path, between: str | None) -> Place:
 
 
 def end_of(place: Place, cluster: str) -> End:
-    """Any cluster of the place's grid, also beyond the two that are its ends."""
+    """Any cluster of the place's grid, even one that is not an end."""
     for end in place.ends:
         if end.cluster == cluster:
             return end
@@ -202,5 +204,5 @@ def find_program(name: str) -> Path:
             return path
     raise RunError(
         f"{name}, a compiled part of Isthmus, was not found; looked for {candidates[-1]}",
-        f"Install Isthmus anew, or set ISTHMUS_PREFIX to the folder with bin/{name}.",
+        f"Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder with bin/{name}.",
     )

@@ -1,4 +1,4 @@
-"""Programs that print a line of JSON for each task: run, watched, and ended."""
+"""Programs that print a line of JSON for each task: they are run, watched, and ended."""
 
 import contextlib
 import json
@@ -17,18 +17,18 @@ from isthmus.errors import RunError
 
 _PARTING = 15.0  # seconds to end after the last line
 _MOST_SAID = 600
-QUOTE = "  | "  # before each line that a program said
+QUOTE = "  | "  # stands before each line of a program's output
 
 
 @contextlib.contextmanager
 def started(
     command: Sequence[str], env: Mapping[str, str] | None, stdin: str | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], "Said"]]:
-    """The process is gone afterwards, with all that it has started. Its standard input is `stdin`
-    and stays open until then, or is empty.
+    """Afterwards the process is gone, with everything it has started. Its standard input is
+    `stdin`, and stays open until then; or it is empty.
 
-    At a terminal it stays in the foreground, where ssh can ask for a password; its group then is
-    this process's own, and what it leaves behind cannot be ended as a whole."""
+    At a terminal it stays in the foreground, where ssh can ask for a password. Its group is then
+    this process's own, so processes that it leaves behind cannot be ended as a whole."""
     alone = not sys.stdin.isatty()
     with tempfile.TemporaryFile() as said:
         try:
@@ -59,13 +59,13 @@ def started(
 
 
 class Said:
-    """What a process wrote to its standard error."""
+    """The standard error of a process."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
     def tail(self) -> str:
-        """Its last lines, quoted below a sentence; or nothing."""
+        """The last lines, to be quoted below a sentence; may be empty."""
         size = os.fstat(self._fd).st_size
         text = os.pread(self._fd, _MOST_SAID, max(0, size - _MOST_SAID)).decode(errors="replace")
         return "".join(f"\n{QUOTE}{line}" for line in text.strip().splitlines()[-6:])
@@ -83,8 +83,8 @@ def _end(process: subprocess.Popen[bytes], alone: bool) -> None:
 
 
 def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator[str]:
-    """Its output, line by line; for each the next of `limits` says how many seconds it may take.
-    Ends with the output. TimeoutError when a line takes longer."""
+    """The output of a process, line by line. For each line the next of `limits` says how many
+    seconds it may take. Ends with the output. TimeoutError if a line takes longer."""
     assert process.stdout
     fd, rest = process.stdout.fileno(), b""
     deadline = time.monotonic() + next(limits)
@@ -104,7 +104,7 @@ def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator
 
 
 class BrokenOffError(RunError):
-    """Some tasks were done before it broke off: `runs`."""
+    """Some tasks were done before the program broke off: `runs`."""
 
     def __init__(self, message: str, runs: Sequence[Any]) -> None:
         super().__init__(message)
@@ -112,7 +112,7 @@ class BrokenOffError(RunError):
 
 
 class Doable(Protocol):
-    """A task: what the program reads, and the most seconds that it may take."""
+    """A task: the text for the program, and the most seconds that it may take."""
 
     @property
     def text(self) -> str: ...
@@ -139,9 +139,9 @@ def measure(
     stdin: str | None = None,
     start: float = 90.0,
 ) -> list[DoneT]:
-    """Runs a measuring program and gives what it said of each task, which `read` makes of a line's
-    data, the contestant and the pass. BrokenOffError when it fails before it has done all. `start`
-    is what it may take to begin, in seconds."""
+    """Runs a measuring program and returns its results for each task. `read` makes one from the
+    data of a line, the contestant and the pass. BrokenOffError if it fails before all are done. It
+    may take `start` seconds to begin."""
     waiting = {task.text for task in tasks}
     longest = max((task.limit for task in tasks), default=0.0)
     runs: list[DoneT] = []
@@ -155,7 +155,7 @@ def measure(
                     data = {**json.loads(line), "contestant": contestant, "pass": number}
                     run = read(data)
                 except (ValueError, KeyError, TypeError) as error:
-                    raise RunError(f"the measuring program said nonsense: {error}") from None
+                    raise RunError(f"the measuring program printed invalid data: {error}") from None
                 runs.append(run)
                 waiting.discard(run.task.text)
                 if not waiting:
@@ -164,7 +164,7 @@ def measure(
             raise BrokenOffError(
                 f"got stuck with {len(waiting)} of {len(tasks)} tasks to do{said.tail()}", runs
             ) from None
-        # Some MPIs hang in MPI_Finalize now and then: what was measured stands.
+        # Some MPIs hang in MPI_Finalize now and then: the measurements stand.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PARTING)
         if waiting:

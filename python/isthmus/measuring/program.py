@@ -1,5 +1,5 @@
-"""Measuring programs over MPI: C sources, compiled where they run, by each MPI's own mpicc, when
-they are first used."""
+"""Measuring programs over MPI: C sources that each MPI's own mpicc compiles where they run, on
+first use."""
 
 import hashlib
 import re
@@ -33,8 +33,8 @@ echo "$program"
 
 
 def whole(file: Path) -> str:
-    """The source with the headers that stand beside it put in, each once: it travels alone to the
-    compiler."""
+    """The source with the headers beside it included, each once: it travels to the compiler
+    alone."""
     seen: set[str] = set()
 
     def text(path: Path) -> str:
@@ -50,8 +50,8 @@ def whole(file: Path) -> str:
 
 
 def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
-    """Path of the program on `host` (an ssh target; None: here), compiled by `mpicc` unless it
-    was before. RunError says what is missing, or what the compiler said."""
+    """The path of the program on `host` (an ssh target; None: here). `mpicc` compiles it unless it
+    did so before. RunError says what is missing, or what the compiler said."""
     source = whole(file).encode()
     name = f"{file.stem}-{hashlib.sha256(source).hexdigest()[:12]}"
     command = ["/bin/sh", "-c", _SCRIPT, "sh", mpicc, name]
@@ -68,7 +68,7 @@ def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
         raise RunError(f"compiling the benchmark on {where} took more than {_LIMIT} s") from None
     if done.returncode == _NO_COMPILER:
         raise RunError(
-            f"{where} has no MPI compiler '{mpicc}', with which the benchmark is compiled",
+            f"{where} has no MPI compiler '{mpicc}' to compile the benchmark",
             "Install it (on Debian: libopenmpi-dev or libmpich-dev), or name the MPI's prefix: "
             "--mpi here, the cluster's 'mpi' key in a grid file.",
         )

@@ -1,6 +1,6 @@
-"""Samples, and the figures that are made of them.
+"""Samples, and the figures made from them.
 
-The papers' convention: of latencies the minimum, of bandwidths the maximum; medians beside them.
+The papers' convention: latencies are minima, bandwidths are maxima; medians stand beside them.
 Rates are in bytes per second, times in seconds.
 """
 
@@ -16,7 +16,8 @@ from isthmus.measuring.tasks import Task
 
 @dataclass(frozen=True)
 class Run:
-    """What one task gave one contestant in one pass. `messages` is empty for round trips."""
+    """The result of one task for one contestant in one pass. `messages` is empty for round
+    trips."""
 
     contestant: str
     round: int
@@ -42,7 +43,7 @@ class Run:
 
 
 def run_from_json(data: dict[str, Any]) -> Run:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     task = tasks.parse(str(data["task"]))
     seconds = tuple(float(value) for value in data["seconds"])
     messages = tuple(float(value) for value in data.get("messages") or ())
@@ -63,7 +64,7 @@ def run_from_json(data: dict[str, Any]) -> Run:
 
 @dataclass
 class Results(Samples[Run]):
-    """Of point to point, with its figures."""
+    """Point-to-point results, with their figures."""
 
     @staticmethod
     def read(data: dict[str, Any]) -> Run:
@@ -75,7 +76,7 @@ class Results(Samples[Run]):
                 yield run
 
     def of_variant(self, variant: str) -> "Results":
-        """What was measured in that one, as if there were no other."""
+        """The measurements in that variant alone."""
         runs = [replace(run, variant="") for run in self.runs if run.variant == variant]
         return replace(self, runs=runs)
 
@@ -120,14 +121,14 @@ class Results(Samples[Run]):
         return size / self.median_one_way(contestant, size)
 
     def best_bandwidth(self, contestant: str) -> float:
-        """Of the pingpong, at whichever size."""
+        """The best of the pingpong, at any size."""
         sizes = self.sizes(contestant)
         if not sizes:
             raise self._missing(contestant, "the pingpong")
         return max(self.bandwidth(contestant, size) for size in sizes)
 
     def best_rate(self, contestant: str) -> float:
-        """The most that it got one way, be it in the pingpong or in a stream."""
+        """The best one-way rate, in the pingpong or in a stream."""
         try:
             stream = self.rate(contestant, "stream")
         except NotMeasuredError:
@@ -148,7 +149,7 @@ class Results(Samples[Run]):
         return statistics.median(found)
 
     def paused(self, contestant: str, size: int) -> float:
-        """The median message's time after a pause over that of one back to back."""
+        """The median time of a message after a pause, over that of one back to back."""
         found = [
             value
             for run in self._of(contestant, "paused")
@@ -180,13 +181,13 @@ class Results(Samples[Run]):
         return [size.task.bytes * rate for rate in rates]
 
     def rate(self, contestant: str, figure: str, variant: str = "") -> float:
-        """The best, in bytes per second."""
+        """The best rate, in bytes per second."""
         return max(self.byte_rates(contestant, figure, variant))
 
 
 def half_bandwidth_size(results: Results, contestant: str, full: float) -> float:
-    """The message size with which `contestant` reaches half of the bandwidth `full`. Between two
-    sizes the time is taken to grow evenly."""
+    """The message size with which `contestant` reaches half of the bandwidth `full`. The time is
+    interpolated linearly between two sizes."""
     before: tuple[float, float] | None = None
     for size in results.sizes(contestant):
         time = results.one_way(contestant, size)
@@ -199,6 +200,6 @@ def half_bandwidth_size(results: Results, contestant: str, full: float) -> float
             return min(float(size), full / 2 * offset / (1 - full / 2 * slope))
         before = (size, time)
     raise NotMeasuredError(
-        f"{results.labels.get(contestant, contestant)}: half of plain TCP's bandwidth is not "
+        f"{results.labels.get(contestant, contestant)}: half of plain TCP's bandwidth was not "
         "reached at any size"
     )

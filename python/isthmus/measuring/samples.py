@@ -1,4 +1,4 @@
-"""What a benchmark gathers, of whatever kind its samples are."""
+"""The samples of a benchmark, of any kind."""
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -7,11 +7,11 @@ from isthmus.measuring.traffic import Crossed, crossed_from_json
 
 
 class NotMeasuredError(Exception):
-    """A figure has no samples; the text says whose."""
+    """A figure has no samples; the text says which contestant's."""
 
 
 class Sample(Protocol):
-    """What one task gave one contestant in one pass, in one variant of the testbed."""
+    """The result of one task for one contestant in one pass, in one variant of the testbed."""
 
     @property
     def contestant(self) -> str: ...
@@ -25,9 +25,9 @@ SampleT = TypeVar("SampleT", bound=Sample)
 
 @dataclass
 class Samples(Generic[SampleT]):
-    """All that was measured. `labels` names contestants, in the order in which they are shown;
-    `failures` says what could not be measured, `failed` who had a turn and gave nothing; `traffic`
-    is what crossed the wide area of a lab, where that was asked for."""
+    """All measurements. `labels` names the contestants, in the order in which they are shown.
+    `failures` says what could not be measured. `failed` are contestants that had a turn without
+    results. `traffic` is the traffic over the wide area of a lab, if that was asked for."""
 
     labels: dict[str, str] = field(default_factory=dict)
     runs: list[SampleT] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Samples(Generic[SampleT]):
         return found
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
-        """Adds what `as_json` gave elsewhere, as of this variant where one is named."""
+        """Adds what `as_json` returned elsewhere, under this variant if one is named."""
         self.labels |= data["contestants"]
         for item in data["runs"]:
             self.runs.append(self.read({**item, "variant": variant} if variant else item))
@@ -63,7 +63,7 @@ class Samples(Generic[SampleT]):
             self.traffic.append(crossed_from_json({**item, "variant": variant or item["variant"]}))
 
     def dropped(self, contestant: str) -> int:
-        """Segments that the wide area dropped while it had its turns."""
+        """The segments that the wide area dropped during the contestant's turns."""
         found = [one.dropped for one in self.traffic if one.contestant == contestant]
         if not found:
             label = self.labels.get(contestant, contestant)

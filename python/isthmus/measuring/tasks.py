@@ -1,4 +1,4 @@
-"""What the measuring programs are told to do: p2p.c over MPI, isthmus-tcpbench over plain TCP."""
+"""Tasks for the measuring programs: p2p.c over MPI, isthmus-tcpbench over plain TCP."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ KIB, MIB = 1 << 10, 1 << 20
 ONE_WAY = ("there", "back")
 FIGURES = ("pingpong", *ONE_WAY, "stream", "bidirectional", "rate", "loaded", "paused")
 PAUSED_BYTES = (256 * KIB, 4 * MIB)
-PAUSE = 2.0  # seconds, in which kernels forget what a stream had under way
+PAUSE = 2.0  # seconds, in which kernels forget a stream's window
 GIGABYTE = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Task:
-    """`text` is what the programs read; `limit` bounds, in seconds, how long one may take."""
+    """The programs read `text`; one task may take `limit` seconds."""
 
     figure: str
     bytes: int
@@ -35,20 +35,20 @@ class Task:
 
     @property
     def of_round_trips(self) -> bool:
-        """Its samples are round trips, or one way of them; those of others are rounds of many
-        messages."""
+        """Whether its samples are round trips, or one way of them. Samples of other tasks are
+        rounds of many messages."""
         return self.figure in ("pingpong", *ONE_WAY, "paused", "loaded")
 
     @property
     def limit(self) -> float:
-        """At 2 MB/s and a second for each round trip; anything slower has got stuck."""
+        """At 2 MB/s, with a second for each round trip; anything slower is stuck."""
         moved = self.total or 2 * self.bytes * (self.rounds + 2)
         trips = self.rounds + 2 if self.of_round_trips else 10 * self.rounds
         return 60 + moved / 2e6 + trips + 40 * self.seconds * max(self.rounds, 1)
 
 
 def parse(text: str) -> Task:
-    """The inverse of `Task.text`. ValueError for what is none."""
+    """The inverse of `Task.text`. ValueError if the text is malformed."""
     figure, *numbers = text.split(":")
     if figure in ("pingpong", *ONE_WAY):
         size, rounds = map(int, numbers)
@@ -59,7 +59,7 @@ def parse(text: str) -> Task:
     if figure in ("stream", "bidirectional", "rate", "paused"):
         size_text, rounds_text, seconds = numbers
         return Task(figure, int(size_text), int(rounds_text), float(seconds))
-    raise ValueError(f"no task: {text}")
+    raise ValueError(f"not a task: {text}")
 
 
 def pingpongs(sizes: Sequence[int], rounds: int) -> list[Task]:
@@ -67,7 +67,7 @@ def pingpongs(sizes: Sequence[int], rounds: int) -> list[Task]:
 
 
 def one_way(sizes: Sequence[int], rounds: int) -> list[Task]:
-    """Each way of round trips alone."""
+    """Each direction of round trips by itself."""
     return [Task(way, size, rounds) for size in sizes for way in ONE_WAY]
 
 

@@ -1,4 +1,4 @@
-"""What crossed the wide area of a lab while a contestant had its turn."""
+"""The traffic over the wide area of a lab during a contestant's turn."""
 
 import bisect
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from isthmus.lab import traffic
 from isthmus.lab.traffic import Row, Way
 from isthmus.measuring.place import Place
 
-_LITTLE = 0.1  # of the most in a millisecond
+_LITTLE = 0.1  # part of the most in a millisecond
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """One way of one link; rows count milliseconds from the beginning of the turn."""
+    """One direction of one link; rows count milliseconds from the beginning of the turn."""
 
     contestant: str
     round: int
@@ -32,8 +32,8 @@ class Crossed:
         return sum(row[1] for row in self.rows)
 
     def busiest(self, milliseconds: int) -> tuple[int, int]:
-        """The first and last of so many milliseconds in which most crossed, without what little
-        crossed at their beginning."""
+        """The first and last of this number of milliseconds in which most crossed, without a
+        beginning in which little did."""
         times = [row[0] for row in self.rows]
         sums = [0]
         for _, sent, _ in self.rows:
@@ -69,7 +69,7 @@ def crossed_from_json(data: dict[str, Any]) -> Crossed:
 
 @dataclass
 class Watch:
-    """Looks at the WAN boxes of a lab. One that does not answer has nothing to tell."""
+    """Reads the counters of a lab's WAN boxes. A box that does not answer is left out."""
 
     place: Place
     _begun: list[tuple[Way, int]] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""All that a run has to do with other runs: ranks that connect to their ports or look for their
-names, and launchers that come to meet."""
+"""A run's dealings with other runs: ranks that connect to their ports or look up their names, and
+launchers that come to meet."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ from isthmus.relay import Voice
 
 
 class Abroad:
-    """Of one run. Nobody is met before `open`, and nobody new after `part`."""
+    """For one run. It meets nobody before `open`, and nobody new after `part`."""
 
     def __init__(
         self, job: str, members: Members, ports: Ports, limits: Limits, voice: Voice
@@ -33,7 +33,7 @@ class Abroad:
         self._door: Door | None = None
 
     async def open(self, growing: Growing, guests_at: tuple[str, int] | None) -> OwnWays:
-        """Once the run has been brought up. RunError where no guests can come to `guests_at`."""
+        """Call this once the run is up. RunError if guests cannot come to `guests_at`."""
         host, port = guests_at or ("", 0)
         ways = OwnWays(growing, self._members, self._limits, host)
         if host:
@@ -47,7 +47,7 @@ class Abroad:
         return ways
 
     def connect(self, port: PortName, rank: int, limit: float | None, answer: Answer) -> None:
-        """To a port of another run, which has `limit` seconds to accept."""
+        """Connects to a port of another run, which has `limit` seconds to accept."""
 
         async def connect() -> None:
             assert self._meetings
@@ -61,7 +61,7 @@ class Abroad:
         self._members.later(connect())
 
     def look_up(self, service: str, limit: float, answer: Answer) -> None:
-        """A name that is not published in this run, within `limit` seconds."""
+        """Looks up a name that is not published in this run, within `limit` seconds."""
 
         async def look() -> None:
             answer(await finding.waited_for(service, self._job, limit, self._ports))
@@ -78,7 +78,7 @@ class Abroad:
         return False
 
     def lost(self, run: str) -> None:
-        """A gateway has heard nothing more of that run."""
+        """A gateway has heard nothing more from that run."""
         if self._meetings:
             self._meetings.lost(run)
 

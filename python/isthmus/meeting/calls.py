@@ -1,4 +1,4 @@
-"""Calls by way of a service or a relay, as launchers make and await them (docs/protocol.md, "By way
+"""Calls through a service or a relay, as launchers make and await them (docs/protocol.md, "By way
 of a service"); gateways have their own (src/net/service.hpp)."""
 
 import asyncio
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from isthmus.errors import RunError
 
-LAUNCHER = 0  # the node by which a launcher is called; gateways have higher ones
+LAUNCHER = 0  # the node number of a launcher; gateways have higher ones
 _AWAIT, _CALL, _TAKE = 1, 2, 3
-_BEAT = 10.0  # seconds after which a service has given a sign of life
+_BEAT = 10.0  # seconds within which a service gives a sign of life
 _LIMIT = 5.0
 _AGAIN, _MOST_AGAIN = 0.2, 2.0
 _NONCE = 32
 _LAST_VERDICT = 4  # docs/protocol.md
-_MOST_TAKING = 64  # calls being taken; who calls beyond that tries again
+_MOST_TAKING = 64  # calls being taken; further callers try again
 
 
 @dataclass(frozen=True)
 class Service:
-    """Where it is, and what proves there whose guests these are."""
+    """The place of a service, and the proof of whose guests these are."""
 
     at: str
     name: str
@@ -33,7 +33,7 @@ class Service:
 
 
 async def call(service: Service, node: int) -> socket.socket:
-    """A connection to whoever awaits calls there as `node`. RunError."""
+    """Connects to the process that awaits calls there as `node`. RunError."""
     return await _ask(service, _CALL, node, 0, 3 * _LIMIT)
 
 
@@ -43,13 +43,13 @@ async def wait_for_calls(
     called: Callable[[socket.socket], Awaitable[None]],
     ready: Callable[[str], None],
 ) -> None:
-    """Until it is cancelled, and again whenever the service is lost. `ready` is told each time that
-    it waits, with nothing, or why it cannot for now."""
+    """Runs until it is cancelled, and again whenever the service is lost. Each time that it waits,
+    `ready` gets an empty string, or the reason why it cannot wait for now."""
     taking: set[asyncio.Task[None]] = set()
     pause = _AGAIN
 
     async def take(number: int) -> None:
-        with contextlib.suppress(RunError, OSError):  # whoever calls tries again
+        with contextlib.suppress(RunError, OSError):  # the caller tries again
             await called(await _ask(service, _TAKE, node, number, _LIMIT))
 
     while True:
@@ -65,7 +65,7 @@ async def wait_for_calls(
                         taking.add(task)
                         task.add_done_callback(taking.discard)
         except (RunError, OSError, asyncio.TimeoutError) as error:
-            ready(str(error) or f"the service {service.at} is not heard any more")
+            ready(str(error) or f"the service {service.at} has fallen silent")
         await asyncio.sleep(pause)
         pause = min(2 * pause, _MOST_AGAIN)
 
@@ -97,7 +97,7 @@ async def _ask(service: Service, verb: int, node: int, number: int, limit: float
 async def _connected(at: str) -> socket.socket:
     host, _, port = at.rpartition(":")
     loop = asyncio.get_running_loop()
-    failure: Exception = OSError("its host has no address")
+    failure: Exception = OSError("the host has no address")
     for family, kind, number, _, address in await asyncio.wait_for(
         loop.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM), _LIMIT
     ):
@@ -115,7 +115,7 @@ async def _connected(at: str) -> socket.socket:
 
 
 async def _prove(connection: socket.socket, service: Service) -> None:
-    """By challenge and response, as docs/protocol.md has it. RunError."""
+    """Proves the key by challenge and response (docs/protocol.md). RunError."""
     name = service.name.encode()
     opening = b"ISTHMUS\n\1" + bytes([len(name)]) + name
     nonce = secrets.token_bytes(_NONCE)
@@ -139,13 +139,13 @@ async def _prove(connection: socket.socket, service: Service) -> None:
             return
     key = service.name.partition("/")[0]
     raise RunError(
-        f"the service {service.at} does not take the key {key}: it is none of its keys, or has "
-        "another secret (ask whoever runs it for a new one)"
+        f"the service {service.at} does not take the key {key}: it does not know the key, or "
+        "has another secret for it (ask its administrator for a new one)"
     )
 
 
 async def _read(connection: socket.socket, size: int, limit: float) -> bytes:
-    """So many. OSError at the end, TimeoutError."""
+    """Reads this number of bytes. OSError at the end, TimeoutError."""
 
     async def all_of_it() -> bytes:
         got = b""

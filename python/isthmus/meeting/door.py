@@ -1,5 +1,5 @@
-"""Where launchers on other hosts find this run's: a port of TCP, or calls by a service or a relay.
-TLS shows a certificate that the name of each MPI port vouches for."""
+"""The place where launchers on other hosts find this run's launcher: a TCP port, or calls by a
+service or a relay. TLS shows a certificate that the name of each MPI port vouches for."""
 
 import asyncio
 import contextlib
@@ -91,13 +91,13 @@ class Door:
 
 
 async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """To what `open` or `open_at` has told. OSError, also where somebody else has the port now;
-    RunError of a service."""
+    """Connects to a place that `open` or `open_at` has returned. OSError, also if another process
+    has the port now; RunError of a service."""
     place, _, mark = port.at.rpartition("/")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # the mark is what it is known by
+    context.verify_mode = ssl.CERT_NONE  # the mark identifies it
     if place.startswith(_BY_SERVICE):
         service = _service(place, port.job)
         connection = await calls.call(service, LAUNCHER)
@@ -115,12 +115,12 @@ async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWrit
 
 
 def guests_of(job: str) -> str:
-    """As what the guests of a run are known to services and relays."""
+    """The name by which services and relays know the guests of a run."""
     return f"{job}.guests"
 
 
 def _service(place: str, job: str) -> Service:
-    """OSError where the text is none."""
+    """OSError if the text is malformed."""
     parts = place.removeprefix(_BY_SERVICE).split("/")
     with contextlib.suppress(ValueError):
         at, key, secret = parts

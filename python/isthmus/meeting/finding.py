@@ -1,4 +1,4 @@
-"""Launchers of other runs, from what the name of a port says."""
+"""Finds launchers of other runs, by the names of their ports."""
 
 import asyncio
 import contextlib
@@ -15,12 +15,12 @@ from isthmus.ports import Ports, refusal
 from isthmus.seeing import runs
 
 _LIMIT = 5.0  # seconds to connect
-_LOOKUP = 2.0  # seconds that another run has to tell a name
-_AGAIN = 0.25  # seconds between looks
+_LOOKUP = 2.0  # seconds that another run has to answer about a name
+_AGAIN = 0.25  # seconds between attempts
 
 
 async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to the launcher of the run whose port it is. RefusedError."""
+    """A connection to the launcher of the run that has the port. RefusedError."""
     for folder in runs.folders():
         path = folder / port.job
         if not path.is_socket():
@@ -41,8 +41,8 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
         )
     raise RefusedError(
         "port",
-        f"no run {port.job}, whose port {port.shown} is, is to be found on this host: it has "
-        "ended, or is another user's or another host's, for whom --guests-at is",
+        f"the run {port.job}, whose port {port.shown} is, is not on this host: it has ended, or "
+        "belongs to another user or host (then it needs --guests-at)",
     )
 
 
@@ -59,7 +59,8 @@ async def _open(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def waited_for(service: str, own: str, limit: float, ports: Ports) -> Message:
-    """The answer to a rank of the run `own`, whose names `ports` has, within `limit` seconds."""
+    """The answer to a rank of the run `own`, within `limit` seconds; `ports` has that run's
+    names."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + limit
     while True:
@@ -94,7 +95,7 @@ async def published(service: str, own: str) -> str | None:
 
 
 async def _ask(path: Path, service: str) -> str | None:
-    """Nothing where that run has no such name, or does not answer in time."""
+    """Returns None if that run has no such name, or does not answer in time."""
 
     async def ask() -> object:
         reader, writer = await asyncio.open_unix_connection(path, limit=MOST_LINE)

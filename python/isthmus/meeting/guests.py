@@ -1,5 +1,5 @@
-"""What one run does in its own world so that processes of another are guests there: numbers for
-them, and junctions between gateways of both."""
+"""The means to make processes of another run guests in this run's world: numbers for them, and
+junctions between gateways of both runs."""
 
 import secrets
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan, GatewayPlan
 from isthmus.spawnplan import Growth
 
-# Numbers of the ends of junctions; gateways of a grid never come so far.
+# Numbers of the ends of junctions; gateways of a grid never reach them.
 _FIRST_END = 0xC000_0000
 _ENDS = 0x1FFF_0000
 _MOST_GUESTS = 1 << 24
@@ -25,7 +25,7 @@ _MOST_GUESTS = 1 << 24
 
 @dataclass(frozen=True)
 class Junction:
-    """As the listening end tells it to the other: that one's number is `self`."""
+    """As the listening end describes it to the other end, whose number is `self`."""
 
     number: int
     peer: int
@@ -44,12 +44,12 @@ class Junction:
 
 
 class Guests:
-    """Of one other run."""
+    """For one other run."""
 
     def __init__(
         self, run: str, growing: Growing, members: Members, limits: Limits, host: str
     ) -> None:
-        """`host`: how others reach this host, where the grid file does not say; may be empty."""
+        """`host`: how others reach this host if the grid file does not say; may be empty."""
         self.run = run
         self._host = host
         self._growing = growing
@@ -58,14 +58,14 @@ class Guests:
         self._blocks: list[tuple[int, int, int]] = []  # first there, first here, size
 
     def node(self, there: int) -> int:
-        """Of a process by its own run's number. RunError where it is not known."""
+        """Our number of a process, from its number in its own run. RunError if it is unknown."""
         for first, here, size in self._blocks:
             if first <= there < first + size:
                 return here + there - first
-        raise RunError(f"the run {self.run} has told of no process {there}")
+        raise RunError(f"the run {self.run} has not announced a process {there}")
 
     async def admit(self, clusters: object, like: int) -> None:
-        """The clusters that the other run tells of, those of them that are new."""
+        """Admits the new ones among the clusters that the other run announces."""
         async with self._growing.turn:
             told = [_read(entry) for entry in clusters] if isinstance(clusters, list) else []
             known = {first for first, _, _ in self._blocks}
@@ -90,7 +90,7 @@ class Guests:
     # -- junctions ---------------------------------------------------------------------------
 
     def gateways(self, cluster: int) -> list[tuple[Member, GatewayPlan]]:
-        """Those by which the cluster's processes go."""
+        """The gateways that the cluster's processes use."""
         return [
             (member, gateway)
             for member in self._members
@@ -101,7 +101,8 @@ class Guests:
     async def listen(
         self, cluster: int, others: int, services: Sequence[Message] = ()
     ) -> list[Junction]:
-        """So many that each gateway of either end has one; called by the services as well."""
+        """Opens enough junctions that each gateway of either end has one; services call them as
+        well."""
         here = self.gateways(cluster)
         if not here:
             raise RunError("the cluster has no gateway")
@@ -132,8 +133,8 @@ class Guests:
     async def connect(
         self, cluster: int, junctions: Sequence[Message], services: Sequence[Message] = ()
     ) -> None:
-        """To all that the other end has told. RunError where one cannot be reached, by no service
-        either."""
+        """Connects to all junctions of the other end. RunError if one cannot be reached, not even
+        by a service."""
         here = self.gateways(cluster)
         if not here:
             raise RunError("the cluster has no gateway")
@@ -156,7 +157,7 @@ class Guests:
     def _addresses(
         self, told: object, member: Member, gateway: GatewayPlan, cluster: int
     ) -> list[str]:
-        """By which a gateway of any host may reach the junction, the best first."""
+        """The addresses at which a gateway of any host may reach the junction, the best first."""
         remote = member.plan.host
         hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
         local = told if isinstance(told, list) else []
@@ -164,18 +165,18 @@ class Guests:
         return [*found, *reachable_beside(gateway.place(cluster), told, hosts)]
 
     async def part(self, sentence: str) -> None:
-        """The other run is not there any more."""
+        """The other run is gone."""
         for member in self._members:
             if member.plan.gateways and not member.lost:
                 await member.agent.send("part", run=self.run, message=sentence)
 
 
 def _read(entry: object) -> dict[str, Any]:
-    """A cluster that another run tells of. RunError where it is none."""
+    """A cluster that another run announces. RunError if it is malformed."""
     if isinstance(entry, dict):
         first, size, name = entry.get("first"), entry.get("size"), entry.get("name")
         number = type(first) is int and type(size) is int and first >= 0 and 0 < size < _MOST_GUESTS
         if number and isinstance(name, str) and len(name) <= 200:
             texts = {key: str(entry.get(key) or "")[:40] for key in ("arch", "long_double")}
             return {"name": name, "first": first, "size": size, **texts}
-    raise RunError("the other run tells of a cluster that is none")
+    raise RunError("the other run has announced a malformed cluster")

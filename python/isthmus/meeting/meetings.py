@@ -1,5 +1,5 @@
-"""Other runs that this one meets: the one whose rank connects finds the launcher of the one that
-has the port, and both make processes of the other guests of their own world."""
+"""Other runs that this one meets. The run whose rank connects finds the launcher of the run that
+has the port. Both then make processes of the other guests in their own world."""
 
 import asyncio
 import contextlib
@@ -19,10 +19,10 @@ from isthmus.members import Members
 from isthmus.ports import Caller, Ports
 from isthmus.version import VERSION
 
-# Every process keeps what it knows of each, also when it has left; numbers are never used again.
+# Every process keeps what it knows of each run, even after it has left; numbers are never reused.
 MOST_RUNS = 256
-PATIENCE = 180.0  # seconds that a side waits for one of another run to accept, as in MPICH
-# What a run has sent last is there before it is said to be gone.
+PATIENCE = 180.0  # seconds that a side waits for another run to accept, as in MPICH
+# The last messages of a run arrive before it counts as gone.
 _GRACE = 1.0
 _GREETING = 10.0
 _GREETINGS = 5
@@ -31,7 +31,7 @@ _NO_RELAY = "neither grid file has a [[relay]] where both could meet (docs/joini
 
 @dataclass
 class _Other:
-    """Another run, as far as it is met. `home` is the cluster here that has the junctions to it."""
+    """Another run, as far as it is met. `home` is the cluster here with the junctions to it."""
 
     run: str
     wire: Wire
@@ -41,7 +41,7 @@ class _Other:
 
 
 class Meetings:
-    """Of one run, once it has been brought up."""
+    """For one run, once it is up."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Meetings:
         own_ways: OwnWays,
         host: str = "",
     ) -> None:
-        """`host`: by which other hosts reach this one, where they may."""
+        """`host`: how other hosts reach this one, if they may."""
         self._host = host
         self._job = growing.plan.job
         self._growing = growing
@@ -80,7 +80,7 @@ class Meetings:
             await other.guests.admit(told.get("clusters"), other.home)
         seconds = PATIENCE if limit is None else limit
         said = await other.wire.ask("connect", port=str(port), node=rank, limit=seconds)
-        # Whoever accepts may have been spawned meanwhile.
+        # The accepting process may have been spawned meanwhile.
         await other.guests.admit(said.get("clusters"), other.home)
         peer = said.get("peer")
         if type(peer) is not int:
@@ -88,7 +88,7 @@ class Meetings:
         return {"peer": other.guests.node(peer), "context": said.get("context")}
 
     async def _join(self, other: _Other, port: PortName, home: int) -> None:
-        """By junctions from the cluster `home`. RunError says why none leads there."""
+        """Makes junctions from the cluster `home`. RunError says why none leads there."""
         here, own = len(other.guests.gateways(home)), await self._ways.find()
         made = await other.wire.ask("join", gateways=here, port=str(port), services=own.services)
         junctions = made.get("junctions")
@@ -97,14 +97,14 @@ class Meetings:
         try:
             await other.guests.connect(home, junctions if isinstance(junctions, list) else [], by)
         except RunError as error:
-            # What matters first: MPI libraries cut what their errors say.
+            # The most important reason first: MPI libraries cut long error messages.
             why = [*own.troubles, *far.troubles, error.sentence]
             if len(why) == 1 and not by:
                 why.insert(0, f"the run {other.run} cannot be dialled, and {_NO_RELAY}")
             raise RunError("; ".join(dict.fromkeys(why))) from None
 
     async def _meet(self, port: PortName) -> _Other:
-        """The run that has the port: the one that is met already, or one that is found now."""
+        """The run that has the port: one that is met already, or one that is found now."""
         async with self._dialling.setdefault(port.job, asyncio.Lock()):
             if other := self._others.get(port.job):
                 return other
@@ -142,10 +142,12 @@ class Meetings:
         if run in self._gone:
             raise RefusedError("port", f"the run {run} has ended")
         if len(self._others) + len(self._gone) >= MOST_RUNS:
-            raise RefusedError("port", f"this run has met {MOST_RUNS} others, which is the most")
+            raise RefusedError(
+                "port", f"this run has met {MOST_RUNS} other runs, which is the limit"
+            )
 
     async def _soon(self, run: str) -> _Other:
-        """One that is about to come by itself."""
+        """Waits for a run that is about to come by itself."""
 
         async def come() -> _Other:
             while run not in self._others:
@@ -156,7 +158,7 @@ class Meetings:
         try:
             return await asyncio.wait_for(come(), _GREETING)
         except asyncio.TimeoutError:
-            raise RefusedError("port", f"the run {run} does not come") from None
+            raise RefusedError("port", f"the run {run} did not connect in time") from None
 
     def _keep(self, run: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> _Other:
         async def serve(message: Message) -> Message:
@@ -184,7 +186,7 @@ class Meetings:
         answer: Message = {"job": self._job}
         if said.get("version") != VERSION:
             answer = {
-                "error": f"the run {self._job} is of Isthmus {VERSION}, this one of "
+                "error": f"the run {self._job} has Isthmus {VERSION}, this one has "
                 f"{said.get('version')}: install the same version for both"
             }
         elif not self._ports.has(port):
@@ -230,13 +232,13 @@ class Meetings:
             case "connect":
                 node, limit = message.get("node"), message.get("limit")
                 if type(node) is not int or not isinstance(limit, int | float):
-                    raise RunError("a side that connects says who it is, and how long it waits")
+                    raise RunError("a connecting side must give its number and how long it waits")
                 return await self._wait_at(port, other.guests.node(node), float(limit))
             case what:
-                raise RunError(f"the run {self._job} does not know how to '{what}'")
+                raise RunError(f"the run {self._job} does not know the request '{what}'")
 
     async def _wait_at(self, port: str, node: int, limit: float) -> Message:
-        """Until somebody accepts there."""
+        """Waits until somebody accepts there."""
         met: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
         def answer(said: Message) -> None:
@@ -253,7 +255,7 @@ class Meetings:
             raise RefusedError(
                 "port",
                 f"nobody has accepted at the port {shown(port)} within {limit:g} s (the info key "
-                "'timeout' gives it more)",
+                "'timeout' sets a longer limit)",
             )
         said = met.result()
         if "error" in said:
@@ -263,7 +265,7 @@ class Meetings:
     # -- the end -----------------------------------------------------------------------------
 
     def lost(self, run: str) -> None:
-        """The junctions to it are not there any more."""
+        """The junctions to that run are gone."""
         if other := self._others.get(run):
             other.wire.close()
 
@@ -274,12 +276,12 @@ class Meetings:
             return
         await asyncio.sleep(_GRACE)
         await other.guests.part(
-            f"the run {other.run} has ended, while this one had communicators with it; after "
-            "MPI_Comm_disconnect either may end"
+            f"the run {other.run} has ended, but this one still had communicators with it; after "
+            "MPI_Comm_disconnect either run may end"
         )
 
     def close(self) -> None:
-        """Others learn that this run has ended."""
+        """Other runs learn that this run has ended."""
         self._closed = True
         for other in list(self._others.values()):
             other.wire.close()

@@ -1,4 +1,4 @@
-"""What the name of a port says: of which run it is, and what proves that somebody was given it."""
+"""The name of a port: it names the run, and proves that its holder was given it."""
 
 import re
 import secrets
@@ -16,7 +16,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class PortName:
-    """`at` is where the run's launcher listens for other hosts, empty where it does not."""
+    """`at` is where the run's launcher listens for other hosts; empty if it does not."""
 
     job: str
     number: int
@@ -29,17 +29,17 @@ class PortName:
 
     @property
     def place(self) -> str:
-        """Where the launcher is found, for messages."""
+        """The place of the launcher, for messages."""
         return self.at.partition("/")[0]
 
     @property
     def shown(self) -> str:
-        """For messages, which must not tell the secret."""
+        """For messages, which must not contain the secret."""
         return f"{PREFIX}{self.job}/{self.number}"
 
 
 def shown(text: str) -> str:
-    """As PortName.shown, of any text."""
+    """As PortName.shown, for any text."""
     port = parse(text)
     return port.shown if port else f"'{text[:80]}'"
 
@@ -49,7 +49,7 @@ def fresh(job: str, number: int, at: str = "") -> PortName:
 
 
 def parse(text: str) -> PortName | None:
-    """None: it is no port of Isthmus's."""
+    """Returns None if it is not a port of Isthmus."""
     found = _FORM.fullmatch(text)
     if not found:
         return None
@@ -58,13 +58,13 @@ def parse(text: str) -> PortName | None:
 
 
 def place_of(text: str) -> tuple[str, int]:
-    """Of `HOST[:PORT]`; without a port any. UsageError."""
+    """Splits `HOST[:PORT]`; without a port any is taken. UsageError."""
     host, port = hostport.split(text)
     if port is None:
         port = "0"
     if not host or not port.isdecimal() or int(port) > 65535 or len(host) > 100:
         raise UsageError(
-            f"--guests-at {text}: this is no address",
-            "Write HOST or HOST:PORT, as others reach it.",
+            f"--guests-at {text}: not an address",
+            "Write HOST or HOST:PORT, as other hosts reach it.",
         )
     return host, int(port)

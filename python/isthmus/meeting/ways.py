@@ -1,5 +1,5 @@
-"""By what gateways of two runs reach each other where no address leads there: services of the grid
-file, and relays of it that the run has started, which join connections as services do."""
+"""Paths between gateways of two runs if no address leads there: by services of the grid
+file, and by relays of it that the run has started. Such relays join connections as services do."""
 
 import re
 import secrets
@@ -17,14 +17,14 @@ from isthmus.meeting.door import guests_of
 from isthmus.members import Member, Members
 from isthmus.plan import GatewayPlan
 
-_KEY = "relay"  # what the key of a run's own relay is called
-_MOST = 32  # of another run
+_KEY = "relay"  # the name of the key of a run's own relay
+_MOST = 32  # from another run
 _FORMS = {"at": r"[!-~]{1,200}", "name": r"[!-~]{3,255}", "secret": r"(?:[0-9a-f]{2}){1,64}"}
 
 
 @dataclass(frozen=True)
 class _Opened:
-    """At a relay of this run: where guests come."""
+    """The place at a relay of this run where guests come."""
 
     member: Member
     node: int
@@ -34,7 +34,7 @@ class _Opened:
 
 @dataclass
 class Ways:
-    """`services` as a `junction` has them, `troubles` what keeps others from being there."""
+    """`services` in the form of a `junction`; `troubles` say why others are missing."""
 
     services: list[dict[str, str]] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Ways:
 
 
 def read(services_told: object, troubles: object = None) -> Ways:
-    """What another run tells; what is none is left out."""
+    """Reads another run's services; malformed ones are left out."""
     ways = Ways()
     for entry in services_told[:_MOST] if isinstance(services_told, list) else []:
         keys = _FORMS if isinstance(entry, dict) else ()
@@ -57,8 +57,8 @@ def read(services_told: object, troubles: object = None) -> Ways:
 
 
 class OwnWays:
-    """Of one run, found out when it first meets another. All that it meets are told the same: what
-    proves at a relay that they may come is of the guests of this run, not of its own processes."""
+    """For one run, found out when it first meets another. All runs that it meets hear the same. The
+    proof for a relay belongs to the guests of this run, not to its own processes."""
 
     def __init__(self, growing: Growing, members: Members, limits: Limits, host: str) -> None:
         """`host`: how others reach this host; may be empty."""
@@ -71,11 +71,11 @@ class OwnWays:
         self._opened: list[_Opened] = []
 
     def opened_at(self, member: Member) -> bool:
-        """Guests may come there."""
+        """Whether guests may come there."""
         return any(opened.member is member for opened in self._opened)
 
     async def again(self, member: Member, agent: Agent) -> None:
-        """An agent has taken the place of a relay's: guests come where they came."""
+        """A new agent has taken the place of a relay's: guests come to the old address."""
         for opened in self._opened:
             if opened.member is member:
                 await self._serve(agent, opened.node, opened.secret, listen=opened.addresses)
@@ -95,8 +95,8 @@ class OwnWays:
             return self._found
 
     async def at(self, host: str, port: int) -> Service | None:
-        """The service or relay of that host, and of that port unless it is 0. Nothing where there
-        is none in the grid file; RunError where it cannot be had."""
+        """The service or relay on that host, and at that port unless it is 0. Returns None if the
+        grid file has none there; RunError if it cannot be used."""
         hosts = {_host_of(at) for at in self._growing.plan.guest_services}
         for member, gateway in self._relays():
             hosts |= {_host_of(place.address) for place in gateway.places if place.address}
@@ -110,7 +110,7 @@ class OwnWays:
         raise RunError("; ".join([f"guests cannot come by {host}", *found.troubles]))
 
     def _relays(self) -> list[tuple[Member, GatewayPlan]]:
-        """Each with the gateway whose thread joins guests' connections: the first of its own."""
+        """The relays, each with its first own gateway, whose thread joins guests' connections."""
         return [
             (member, gateway)
             for member in self._members
@@ -121,7 +121,7 @@ class OwnWays:
         ]
 
     async def _open(self, member: Member, gateway: GatewayPlan, found: Ways) -> None:
-        """At a relay of this run, a port for guests."""
+        """Opens a port for guests at a relay of this run."""
         secret = secrets.token_bytes(32)
         try:
             answer = await self._serve(member.agent, gateway.node, secret)
@@ -155,9 +155,9 @@ def _host_of(address: str) -> str:
 
 
 def reachable_beside(place: Place, told: object, hosts: Sequence[str]) -> list[str]:
-    """By which TCP addresses a gateway of any host may reach what an agent has opened beside a
-    gateway of its own, the best first. `told` is what the agent says of it; `hosts` are names of
-    its host."""
+    """The TCP addresses at which a gateway of any host may reach a place that an agent has opened
+    beside one of its gateways, the best first. `told` is the agent's answer about it; `hosts` are
+    names of its host."""
     listening = [a for a in told if isinstance(a, str)] if isinstance(told, list) else []
     named = [] if place.address is None else [split_address(place.address)[0]]
     found = []

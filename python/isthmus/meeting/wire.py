@@ -1,4 +1,4 @@
-"""The line between the launchers of two runs: questions and answers both ways, a line of JSON each
+"""The line between the launchers of two runs: questions and answers both ways, each a line of JSON
 (docs/control.md, "What launchers say to each other")."""
 
 import asyncio
@@ -10,16 +10,16 @@ from typing import Any
 from isthmus.agent import Message
 from isthmus.errors import RunError
 
-# A world's clusters fit, however many have been spawned.
+# The clusters of a world fit, however many have been spawned.
 MOST_LINE = 1 << 20
-# Questions of the other end that are under way; each has a rank that waits.
+# Unanswered questions of the other end; a rank waits for each.
 MOST_WAITING = 65536
 
 Serve = Callable[[Message], Awaitable[Message]]
 
 
 class RefusedError(RunError):
-    """The other run says no; `error` is the class of docs/control.md, "What ranks ask"."""
+    """The other run refuses; `error` is the class of docs/control.md, "What ranks ask"."""
 
     def __init__(self, error: str, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class RefusedError(RunError):
 
 
 class Wire:
-    """One connection, from `start` until it ends, which `over` tells once."""
+    """One connection, from `start` until it ends; then `over` is called once."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Wire:
         serve: Serve,
         over: Callable[[], None],
     ) -> None:
-        """`serve` answers what the other end asks, or raises RefusedError."""
+        """`serve` answers the questions of the other end, or raises RefusedError."""
         self._reader = reader
         self._writer = writer
         self._serve = serve
@@ -51,7 +51,7 @@ class Wire:
         self._reading = asyncio.create_task(self._read())
 
     async def ask(self, what: str, **keys: Any) -> Message:
-        """RefusedError where the answer is an error, RunError when the other end is gone."""
+        """RefusedError if the answer is an error, RunError if the other end is gone."""
         if self.closed:
             raise RunError("the other run has ended")
         self._asked += 1
@@ -60,7 +60,7 @@ class Wire:
         await self._send({"do": what, "id": self._asked, **keys})
         said = await answer
         if error := said.get("error"):
-            raise RefusedError(str(error), str(said.get("message") or "it does not say why"))
+            raise RefusedError(str(error), str(said.get("message") or "no reason was given"))
         return said
 
     def close(self) -> None:
@@ -86,11 +86,11 @@ class Wire:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(RunError("the other run has ended"))
-                    answer.exception()  # may be nobody's
+                    answer.exception()  # perhaps nobody waits
             self._over()
 
     def _hear(self, message: Message) -> bool:
-        """False: it is nonsense."""
+        """Returns False if the message is malformed."""
         if (number := message.get("re")) is not None:
             answer = self._answers.pop(number, None) if isinstance(number, int) else None
             if answer and not answer.done():
@@ -104,7 +104,10 @@ class Wire:
         return True
 
     async def _answer(self, message: Message) -> None:
-        answer: Message = {"error": "other", "message": "the other run could not do what was asked"}
+        answer: Message = {
+            "error": "other",
+            "message": "the other run could not carry out the request",
+        }
         try:
             answer = await self._serve(message)
         except RefusedError as refused:

@@ -1,1 +1,1 @@
-"""Who sends what to whom: what `isthmus run --profile` writes, and what can be told of it."""
+"""Messages between ranks: the profiles of `isthmus run --profile`, and what they show."""

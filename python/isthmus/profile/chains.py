@@ -1,8 +1,9 @@
 """The longest chain of messages between clusters that a profile's sums allow.
 
-A message adds its way to a run's time where something waits for it; at worst each waits for the
-one before, on whatever ranks. Such a chain is in one place at a time: it enters a cluster anew only
-after it has left it. So messages that go one way only, and that nothing answers, are no chain."""
+A message adds its time on the network to a run where something waits for it. At worst each message
+waits for the one before, on whatever ranks. The chain is in one place at a time: it can enter a
+cluster again only after leaving it. So messages that go one way only, without an answer, form no
+chain."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from isthmus.profile.model import Pair, Profile
 from isthmus.profile.scenario import Scenario
 
-Crossing = tuple[float, float]  # seconds of a way, how many
+Crossing = tuple[float, float]  # seconds of one crossing, number of crossings
 
 
 def longest(profile: Profile, scenario: Scenario, meetings: Mapping[int, float]) -> float:
-    """Seconds. `meetings`: by cluster, collectives by which the chain may leave or enter it.
-    An operation on a window goes there and back."""
+    """Returns seconds. `meetings`: by cluster, the collectives by which the chain may leave or
+    enter it. An operation on a window goes there and back."""
     entries: dict[int, list[Crossing]] = defaultdict(list)
     exits: dict[int, list[Crossing]] = defaultdict(list)
     other: dict[int, float] = defaultdict(float, meetings)
@@ -43,7 +44,7 @@ def _crossing(rows: Iterable[Pair], home: Mapping[int, int]) -> Iterable[tuple[i
 
 
 def _synchronous(profile: Profile) -> bool:
-    """Sends that wait for an answer that is no message of the program."""
+    """Sends that wait for an answer which is not a message of the program."""
     return any("ssend" in call.lower() for rank in profile.ranks for call in rank.calls)
 
 
@@ -52,7 +53,7 @@ def _most(
     back: Mapping[int, list[Crossing]],
     other: Mapping[int, float],
 ) -> float:
-    """Of each cluster's the costliest, one more than those that lead back."""
+    """The costliest crossings of each cluster: one more than those that lead back."""
     total = 0.0
     for cluster, crossings in ways.items():
         left = 1 + other.get(cluster, 0.0) + sum(count for _, count in back.get(cluster, ()))

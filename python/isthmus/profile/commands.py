@@ -16,7 +16,7 @@ from isthmus.profile.scenario import Scenario
 
 profile_app = Application(
     name="profile",
-    help="What a program sends to whom, as `isthmus run --profile` found it.",
+    help="Show what a program sends to whom, from a file of `isthmus run --profile`.",
 )
 
 
@@ -34,21 +34,22 @@ def show(
             "-g",
             "--grid",
             metavar="FILE",
-            help="What if: the ranks placed in this grid, over its links.",
+            help="Predict a run in this grid, over its links.",
         ),
     ] = None,
     place: Annotated[
         str | None,
         typer.Option(
             metavar="NAME=RANKS,...",
-            help="What if: ranks in these clusters, as in 'east=0-3,6,west=4-5,7'.",
+            help="Predict a run with ranks in these clusters, as in 'east=0-3,6,west=4-5,7'.",
         ),
     ] = None,
     link: Annotated[
         str | None,
         typer.Option(
             metavar="rtt=TIME,rate=RATE",
-            help="What if: links like this between all clusters, as in 'rtt=20ms,rate=1Gbit/s'.",
+            help="Predict a run with such links between all clusters, as in "
+            "'rtt=20ms,rate=1Gbit/s'.",
         ),
     ] = None,
     figure_file: Annotated[
@@ -64,16 +65,16 @@ def show(
     """Show what a program sends, what crosses between clusters, and what waits for it.
 
     [bold]isthmus run --profile app.json -n 8 ./app[/bold]
-      Makes the profile, here over two clusters on this host.
+      Write the profile, here over two clusters on this host.
 
     [bold]isthmus profile show app.json --figure app.png[/bold]
-      Tables, and the matrix of ranks as a picture.
+      Show tables, and draw the matrix of ranks.
 
     [bold]isthmus profile show app.json --link rtt=20ms,rate=1Gbit/s[/bold]
-      The same with what it would take over such a link.
+      Also predict the time over such a link.
 
-    Figures of what would be are a model over sums (docs/profile.md): they come with the least and \
-the most, and with how sure they are."""
+    Predictions come from a simple model (docs/profile.md). Each has a lower and an upper bound, \
+    and a confidence."""
     profile = model.load(file)
     wanted = _scenario(profile, grid, place, link)
     prediction = None if profile.missing else replay.predict(profile, wanted)

@@ -1,4 +1,4 @@
-"""What collectives would take, by the formulas that choose their algorithms: `isthmusd estimate`
+"""The times of collectives by the formulas that choose their algorithms: `isthmusd estimate`
 (docs/collectives.md)."""
 
 import subprocess
@@ -14,7 +14,7 @@ _PATIENCE = 120
 # A latency has to be more than nothing.
 _LEAST_LATENCY = 1e-7
 
-# MPI's name -> that of the formulas.
+# MPI's name -> the name in the formulas.
 KINDS = {
     "Barrier": "barrier",
     "Bcast": "bcast",
@@ -38,8 +38,8 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """`bytes` as src/coll/engine/algorithm.hpp has them; `homes` are the clusters of its ranks, in
-    their order; seconds both ways, and bytes a second, between two clusters."""
+    """`bytes` in the sense of src/coll/engine/algorithm.hpp. `homes` are the clusters of its ranks,
+    in their order. Between two clusters: seconds both ways, and bytes a second."""
 
     kind: str
     bytes: int
@@ -77,4 +77,4 @@ def seconds(problems: Iterable[Problem]) -> dict[Problem, float]:
     }
 
 
-_REMEDY = "Install Isthmus anew: this command and isthmusd are of one version."
+_REMEDY = "Reinstall Isthmus: this command and isthmusd must have one version."

@@ -1,4 +1,4 @@
-"""The matrix of who sends what to whom, as a heat map."""
+"""The matrix of messages between ranks, as a heat map."""
 
 from pathlib import Path
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from isthmus.errors import UsageError
 from isthmus.profile.model import Profile
 
-# Of more ranks several share a cell.
+# Several of more ranks share a cell.
 _MOST_CELLS = 1024
 _KINDS = (".png", ".svg")
 
 
 def draw(profile: Profile, path: Path) -> None:
-    """Bytes and messages, beside each other; lines stand between clusters. UsageError where it
-    cannot be drawn or written."""
+    """Bytes and messages side by side, with lines between clusters. UsageError if it cannot be
+    drawn or written."""
     if path.suffix.lower() not in _KINDS:
         raise UsageError(
-            f"--figure {path}: its end does not say which kind of picture it is to be",
+            f"--figure {path}: unknown type of picture",
             "Name a file that ends in .png or .svg.",
         )
     pyplot = _pyplot()
@@ -49,8 +49,8 @@ def draw(profile: Profile, path: Path) -> None:
         figure.savefig(path, dpi=120, bbox_inches="tight")  # no label is cut off
     except OSError as error:
         raise UsageError(
-            f"--figure {path}: cannot be written: {error.strerror}",
-            "Name a file in a folder that is there and yours to write.",
+            f"--figure {path}: cannot write: {error.strerror}",
+            "Name a file in a folder where you may write.",
         ) from None
     finally:
         pyplot.close(figure)
@@ -67,7 +67,7 @@ def _cells(profile: Profile, column: int, step: int) -> list[list[int]]:
 
 
 def _edges(profile: Profile) -> list[int]:
-    """Where the next rank is of another cluster; none where clusters are interleaved."""
+    """The ranks after which another cluster begins; none if clusters are interleaved."""
     home = profile.cluster_of()
     edges = [
         rank
@@ -79,12 +79,12 @@ def _edges(profile: Profile) -> list[int]:
 
 def _pyplot() -> Any:
     try:
-        import matplotlib  # noqa: PLC0415  (of use to this alone, and slow to load)
+        import matplotlib  # noqa: PLC0415  (only used here, and slow to load)
 
         matplotlib.use("Agg")
         from matplotlib import pyplot  # noqa: PLC0415
     except ImportError:
         raise UsageError(
-            "--figure needs matplotlib, which is not installed here", "pip install matplotlib"
+            "--figure needs matplotlib, which is not installed here", "Run: pip install matplotlib"
         ) from None
     return pyplot

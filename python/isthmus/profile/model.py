@@ -22,7 +22,7 @@ class Cluster(LaterModel):
     name: str
     slots: int | None
     ranks: Count
-    world: str = ""  # the ranks that it began with, as rank maps have them
+    world: str = ""  # its first ranks, as rank maps write them
 
     @field_validator("world")
     @classmethod
@@ -91,7 +91,8 @@ class Profile(LaterModel):
     files: list[FilesOfRank]
 
     def cluster_of(self) -> dict[int, int]:
-        """By world rank; of those that have told nothing where the file says it."""
+        """The clusters by world rank, also of ranks that have not reported, if the file gives
+        it."""
         began = {
             rank: index
             for index, cluster in enumerate(self.grid.clusters)
@@ -101,23 +102,23 @@ class Profile(LaterModel):
         return began | {rank.rank: rank.cluster for rank in self.ranks}
 
     def operations(self, call: Collective) -> float:
-        """How often the members that have told did it."""
+        """The number of times that the members that have reported did it."""
         told = {rank.rank for rank in self.ranks}
         if call.communicator is not None:
             told.intersection_update(self.communicators[call.communicator].members())
         return call.entered / max(1, len(told))
 
     def lacks(self) -> str:
-        """A sentence without its end: who has told nothing; empty where all have."""
+        """The start of a sentence about ranks that have not reported; empty if all have."""
         who = ranks_text(self.missing)
         return (
-            f"{who} {'has' if len(self.missing) == 1 else 'have'} told nothing"
+            f"{who} {'has' if len(self.missing) == 1 else 'have'} not reported"
             if self.missing
             else ""
         )
 
 
-_REMEDY = "Profiles are what `isthmus run --profile FILE` writes."
+_REMEDY = "`isthmus run --profile FILE` writes profiles."
 
 
 def load(path: Path) -> Profile:
@@ -129,24 +130,24 @@ def load(path: Path) -> Profile:
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"{path}: '{where}' is wrong: {first['msg']}", _REMEDY) from None
     for what in _missing_in(profile):
-        raise UsageError(f"{path} is no whole profile: {what}", _REMEDY)
+        raise UsageError(f"{path} is not a complete profile: {what}", _REMEDY)
     return profile
 
 
 def _missing_in(profile: Profile) -> Iterator[str]:
-    """What its parts name that is not in it."""
+    """Parts that others name but that are missing."""
     clusters, told = len(profile.grid.clusters), {rank.rank for rank in profile.ranks}
     for rank, cluster in profile.cluster_of().items():
         if rank >= profile.size:
             yield f"rank {rank} is not one of {profile.size}"
         if cluster >= clusters:
-            yield f"rank {rank} is in cluster {cluster}, of {clusters}"
+            yield f"rank {rank} is in cluster {cluster}, but there are only {clusters}"
     for link in profile.grid.links:
         if max(link.between) >= clusters:
-            yield f"a link joins cluster {max(link.between)}, of {clusters}"
+            yield f"a link joins cluster {max(link.between)}, but there are only {clusters}"
     for source, target, *_ in (*profile.pairs, *profile.windows):
         if source not in told:
-            yield f"rank {source} has sent, and has told nothing"
+            yield f"rank {source} has sent messages, but has not reported"
         if target >= profile.size:
             yield f"rank {target} is not one of {profile.size}"
     for each in profile.collectives:
@@ -161,18 +162,18 @@ def read(path: Path, remedy: str = _REMEDY) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", remedy) from None
     except ValueError:
-        raise UsageError(f"{path} is no profile: it is no JSON", remedy) from None
+        raise UsageError(f"{path} is not a profile (not JSON)", remedy) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise UsageError(f"{path} is no profile", remedy)
+        raise UsageError(f"{path} is not a profile", remedy)
     if found.get("version") != VERSION:
         raise UsageError(
-            f"{path} is a profile of version {found.get('version')}, and this Isthmus reads "
+            f"{path} is a profile of version {found.get('version')}, but this Isthmus reads "
             f"version {VERSION}",
-            "Read it with the Isthmus that wrote it, or make it anew.",
+            "Read it with the Isthmus that wrote it, or write it again.",
         )
     if found.get("ranks") == []:
         raise UsageError(
-            f"{path} has nothing of any rank: all ended without MPI_Finalize, or were killed",
-            "Profile a run that gets to its end.",
+            f"{path} has no data from any rank: all ended without MPI_Finalize, or were killed",
+            "Profile a run that reaches its end.",
         )
     return found

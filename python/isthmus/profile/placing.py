@@ -8,7 +8,7 @@ _FORM = "Write it as 'east=0-3,6,west=4-5,7'."
 
 
 def of_text(text: str, size: int) -> RankMap:
-    """All ranks below `size`. UsageError quotes the text."""
+    """Takes all ranks below `size`. UsageError quotes the text."""
     name = f"--place {text}"
     found: dict[int, str] = {}
     cluster = ""
@@ -16,7 +16,7 @@ def of_text(text: str, size: int) -> RankMap:
         before, equals, ranks = entry.rpartition("=")
         cluster = before if equals else cluster
         if not cluster or "=" in cluster:
-            raise UsageError(f"{name} does not say which ranks are where", _FORM)
+            raise UsageError(f"{name} does not name a cluster for all ranks", _FORM)
         try:
             placed = ranklist.parse(ranks, size, "the profile has")
         except ValueError as error:
@@ -24,12 +24,12 @@ def of_text(text: str, size: int) -> RankMap:
         for rank in placed:
             if rank in found:
                 raise UsageError(
-                    f"{name}: rank {rank} is in '{found[rank]}', too", "Name each rank once."
+                    f"{name}: rank {rank} is also in '{found[rank]}'", "Name each rank once."
                 )
             found[rank] = cluster
     for rank in range(size):
         if rank not in found:
             raise UsageError(
-                f"{name}: rank {rank} has no place", f"Place all ranks from 0 to {size - 1}."
+                f"{name}: rank {rank} has no cluster", f"Place all ranks from 0 to {size - 1}."
             )
     return RankMap(name, tuple(found[rank] for rank in range(size)))

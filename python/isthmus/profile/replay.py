@@ -1,10 +1,10 @@
-"""What a program would take over other links, or with its ranks elsewhere: a simple model over what
-its profile counted (docs/profile.md, "What if").
+"""Predicts the time of a program over other links, or with its ranks elsewhere, by a simple model
+over the counts of its profile (docs/profile.md, "What if").
 
-A profile knows how much was sent, not in which order; so there are three figures. The least waits
-for bytes alone, the most for all that can be one chain (chains.py), and the likely one takes most
-of the messages from one rank to another for serial and those of different pairs for concurrent,
-unless the waits that were measured say better."""
+A profile knows how much was sent, not in which order, so there are three figures. The least one
+waits only for bytes. The greatest one waits for everything that can form one chain (chains.py). The
+likely one treats most messages from one rank to another as serial, and those of different pairs as
+concurrent, unless measured waits show something else."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from isthmus.profile.model import Profile
 from isthmus.profile.scenario import Scenario, as_it_was
 from isthmus.profile.told import Collective
 
-# Waits are worth learning from where a message on its way takes far longer than its sender's work,
-# and where the sampler has seen enough of them.
+# Waits teach something if a message travels far longer than its sender works on it, and if the
+# sampler has seen enough of them.
 _LONG_RTT = 1e-3
 _SEEN = 0.02  # seconds
-# What gateways and processors add to the ways of messages, of which links know nothing.
+# The share that gateways and processors add to the time of a message; links know nothing of it.
 _ON_THE_WAY = 1.1
-# Of the messages from one rank to another, those that wait for the one before, where nothing was
-# learned: 2026-11 it was 2 of a ping-pong's, since the answers wait, too, 1.3 of CG's, whose pairs
-# wait for each other, all of a halo exchange's, 0.6 of MG's, 0.2 of LU's, which sends ahead
-# (bench/predictions.py); this is their geometric mean.
+# The part of the messages from one rank to another that wait for the one before, if no waits were
+# measured. In 2026-11 it was 2 for a ping-pong, where answers wait, too; 1.3 for CG, whose pairs
+# wait for each other; 1 for a halo exchange; 0.6 for MG; 0.2 for LU, which sends ahead
+# (bench/predictions.py). This is their geometric mean.
 _SERIAL = 0.8
-_SURE = 2.0  # between the least and the most, of what was learned
+_SURE = 2.0  # the greatest over the least, for learned figures
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Span:
 
 @dataclass(frozen=True)
 class Waits:
-    """Of the rank that waits longest, for what crosses between clusters."""
+    """The waits of the rank that waits longest, for messages between clusters."""
 
     messages: Span
     collectives: Span
     bytes: float  # seconds that the busiest link needs for all bytes one way
-    beyond: float = 0.0  # measured beyond the most: what ways add that no link explains
+    beyond: float = 0.0  # measured beyond the greatest: no link explains it
 
     @property
     def all(self) -> Span:
-        """Latencies, or the bytes where these take longer: both go on at the same time."""
+        """Latencies, or the bytes if they take longer: both go on at the same time."""
         sum_ = self.messages + self.collectives
         return Span(
             max(sum_.least, self.bytes),
@@ -66,7 +66,7 @@ class Waits:
         )
 
     def scaled(self, by: float, beyond: float) -> Waits:
-        """The likely figures, between the least and the most."""
+        """The likely figures, kept between the least and the greatest."""
 
         def of(span: Span) -> Span:
             likely = min(span.most, max(span.least, span.likely * by))
@@ -87,13 +87,13 @@ class Waits:
 @dataclass(frozen=True)
 class Prediction:
     seconds: Span
-    near: float  # what the same ranks would take in one cluster
+    near: float  # the time of the same ranks in one cluster
     waits: Waits
-    learned: bool  # from waits that were measured
+    learned: bool  # from measured waits
 
     @property
     def slowdown(self) -> Span:
-        """Times what the same ranks would take in one cluster."""
+        """The factor over the time of the same ranks in one cluster."""
         near = max(self.near, 1e-9)
         return Span(self.seconds.least / near, self.seconds.likely / near, self.seconds.most / near)
 
@@ -106,8 +106,8 @@ class Prediction:
 
 
 def predict(profile: Profile, scenario: Scenario) -> Prediction:
-    """What was waited for other clusters beyond what their distance can explain was waited for
-    their work, and stays."""
+    """Ranks wait for the work of other clusters, too: the waits that distance cannot explain. These
+    stay."""
     was = as_it_was(profile)
     before, after = waits(profile, was), waits(profile, scenario)
     measured = max((rank.wan for rank in profile.ranks), default=0.0)
@@ -130,8 +130,8 @@ def predict(profile: Profile, scenario: Scenario) -> Prediction:
 
 
 def _work(profile: Profile) -> float:
-    """Of the rank that works most outside of MPI: no link lessens that, and who waits for it waits
-    everywhere."""
+    """The work of the rank that works most outside MPI. No link lessens it, and ranks that wait for
+    that rank wait in every grid."""
     return max((rank.seconds - rank.mpi for rank in profile.ranks), default=0.0)
 
 
@@ -157,8 +157,8 @@ def _of_messages(
     crossing: Iterable[_Crossing],
     link_bytes: dict[tuple[int, int], float],
 ) -> Span:
-    """A receiver is likely to wait one way for a message. Operations on windows count twice: they
-    are answered."""
+    """A receiver is likely to wait one way for a message. Operations on windows count twice, as
+    they are answered."""
     serial = 0.0
     home = scenario.home
     for times, rows in ((1, profile.pairs), (2, profile.windows)):
@@ -178,14 +178,15 @@ def _of_messages(
 
 @dataclass(frozen=True)
 class _Shape:
-    """How a collective crosses. Ways: one-way times that a member waits, at least and at most,
-    for two clusters. `bytes`: of what all members give, the share that goes one way over the link
-    of two equal clusters; what one member gives, where all give the same vector."""
+    """How a collective crosses. Ways: the least and greatest number of one-way times that a member
+    waits, for two clusters. `bytes`: of the bytes that all members give, the share that goes one
+    way over the link of two equal clusters; if all give the same vector, the bytes of one
+    member."""
 
     least: float
     most: float
     vector: bool = False
-    spread: bool = False  # to everybody else, an equal part to each
+    spread: bool = False  # an equal part to each other member
     rooted: bool = False  # some members do not wait for others
 
 
@@ -221,8 +222,9 @@ def plain_name(function: str) -> str:
 def _of_collectives(
     crossing: Sequence[_Crossing], scenario: Scenario, link_bytes: dict[tuple[int, int], float]
 ) -> Span:
-    """Operations of one communicator are likely to be one after the other, and those of different
-    ones at the same time, unless a rank is in both; at most all are one after the other."""
+    """Operations of one communicator are likely to follow each other. Those of different
+    communicators are likely to run at the same time, unless a rank is in both. At most all follow
+    each other."""
     known = estimates.seconds(each for one in crossing for _, each in one.problems)
     spans: dict[int, Span] = {}
     most = 0.0
@@ -246,10 +248,10 @@ class _Crossing:
     homes: set[int]
     operations: float
     one_way: float  # seconds of all operations together
-    problems: list[tuple[float, estimates.Problem]]  # operations of each
+    problems: list[tuple[float, estimates.Problem]]  # with the operations of each
 
     def span(self, known: Mapping[estimates.Problem, float]) -> Span:
-        """Likely is what the formulas say; where some members do not wait, half a way less."""
+        """Likely is what the formulas say; half a way less if some members do not wait."""
         likely = sum(operations * known[problem] for operations, problem in self.problems)
         if self.shape.rooted:
             likely -= self.one_way / 2
@@ -278,8 +280,8 @@ def _crossing(profile: Profile, scenario: Scenario) -> Iterator[_Crossing]:
 
 
 def _sizes(call: Collective, name: str, n: int) -> Iterator[tuple[float, float]]:
-    """(operations, bytes of the problem). A scatter's members count nothing but the call; of the
-    others each counts what it gives, and a class of sizes is taken for its middle."""
+    """(operations, bytes of the problem). In a scatter members count only the call; in others each
+    counts the bytes that it gives. A class of sizes counts as its middle."""
     if name.startswith("Scatter"):
         operations = call.entered / n
         yield operations, call.bytes / operations if operations else 0.0
@@ -293,7 +295,7 @@ def _sizes(call: Collective, name: str, n: int) -> Iterator[tuple[float, float]]
 
 
 def _members(profile: Profile, call: Collective) -> list[int]:
-    if call.communicator is None:  # beyond the bounds of what is kept: all there are
+    if call.communicator is None:  # beyond the limits of the profile: all ranks
         return list(range(profile.size))
     return profile.communicators[call.communicator].members()
 
@@ -305,7 +307,7 @@ def _add_bytes(
     scenario: Scenario,
     link_bytes: dict[tuple[int, int], float],
 ) -> None:
-    """By algorithms that cross once: the least that any needs."""
+    """For algorithms that cross once: the least that any needs."""
     counts: dict[int, int] = {}
     for rank in members:
         if rank in scenario.home:

@@ -1,4 +1,4 @@
-"""What `isthmus profile show` prints."""
+"""The output of `isthmus profile show`."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ def show(profile: Profile, console: Console) -> None:
     print_ = console.print
     print_(head(profile), highlight=False)
     if lacks := profile.lacks():
-        print_(f"Not whole: {lacks}, and what they sent is not here.", highlight=False)
+        print_(f"Incomplete: {lacks}, so their messages are missing here.", highlight=False)
     print_()
     print_(_table_2(profile))
     print_(_crossing(profile))
@@ -34,10 +34,10 @@ def show(profile: Profile, console: Console) -> None:
 
 def _table_2(profile: Profile) -> Table:
     """Type of communication, size and number of messages (Table II of Hablot et al.)."""
-    table = _table("What it sends")
+    table = _table("Messages of the program")
     for name in ("communication", "number and size"):
         table.add_column(name, overflow="fold")
-    for name in ("bytes", "a rank's time"):
+    for name in ("bytes", "time per rank"):
         table.add_column(name, justify="right", no_wrap=True)
     messages = summary.of_rows(profile.pairs)
     _add_sum(table, "point to point", messages)
@@ -90,14 +90,14 @@ def _crossing(profile: Profile) -> Table:
             _share(part.bytes, total.bytes),
         )
     if lost := sum(rank.lost for rank in profile.ranks):
-        table.add_row("to receivers beyond the bounds", str(lost), "", "", "")
+        table.add_row("to receivers beyond the limits of the profile", str(lost), "", "", "")
     return table
 
 
 def _times(profile: Profile) -> Table:
-    table = _table("Where the time went, by rank on average")
+    table = _table("Time in MPI, average over ranks")
     table.add_column("call")
-    for name in ("seconds", "share", "for other clusters", "share"):
+    for name in ("seconds", "share", "waiting for other clusters", "share"):
         table.add_column(name, justify="right")
     n = max(1, len(profile.ranks))
     whole = sum(rank.seconds for rank in profile.ranks) / n

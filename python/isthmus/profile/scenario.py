@@ -1,4 +1,4 @@
-"""Where ranks would be, and over what they would speak: the grid of the profile, or another."""
+"""The places of ranks and their links, in the grid of the profile or in another."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from isthmus.profile.model import Link, Profile
 from isthmus.quantities import Duration, Rate
 from isthmus.tune import store
 
-# What the choice of collectives takes a link for that nobody has measured (docs/collectives.md).
+# The usual figures for a link without measurements (docs/collectives.md).
 USUAL_RTT, USUAL_RATE = 10e-3, 125e6
-# Of processes that share memory.
+# For processes that share memory.
 _MEMORY_RTT, _MEMORY_RATE = 4e-6, 2e9
 
 
 @dataclass(frozen=True)
 class Wire:
-    """Between two clusters: seconds for both ways, bytes a second each way; which of them nobody
-    has said."""
+    """Between two clusters: seconds for both ways, bytes a second each way, and which of them are
+    assumed."""
 
     rtt: float
     rate: float
@@ -33,7 +33,7 @@ class Wire:
 
     @classmethod
     def of(cls, rtt: float | None, rate: float | None) -> Wire:
-        """Where nothing is known, what is usual."""
+        """Usual figures replace unknown ones."""
         return cls(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt, not rate)
 
     @property
@@ -48,7 +48,7 @@ class Scenario:
     wires: Mapping[tuple[int, int], Wire]
 
     def wire(self, a: int, b: int) -> Wire:
-        """Clusters that are not next to each other have the longest way that is known."""
+        """Clusters that are not neighbours have the longest known wire."""
         found = self.wires.get((min(a, b), max(a, b)))
         if found is None and self.wires:
             found = max(self.wires.values(), key=lambda wire: wire.rtt)
@@ -59,7 +59,7 @@ class Scenario:
         return {(a, b): self.wire(a, b) for a, b in combinations(sorted({*self.home.values()}), 2)}
 
     def is_like(self, profile: Profile) -> bool:
-        """Ranks are together as they were."""
+        """Whether the ranks are together as they were."""
         return same_places(self.home, profile.cluster_of())
 
 
@@ -69,7 +69,7 @@ def same_places(one: Mapping[int, int], other: Mapping[int, int]) -> bool:
 
 
 def as_it_was(profile: Profile) -> Scenario:
-    """The links that the program ran over."""
+    """The links over which the program ran."""
     wires = {
         link.between: Wire(_MEMORY_RTT, _MEMORY_RATE) if link.memory else _wire(link)
         for link in profile.grid.links
@@ -79,7 +79,7 @@ def as_it_was(profile: Profile) -> Scenario:
 
 
 def usual(profile: Profile) -> Scenario:
-    """The same with wide-area links, where clusters shared a host's memory: that is for trying."""
+    """The same with wide-area links, if clusters shared a host's memory: such a run is a trial."""
     was = as_it_was(profile)
     tried = {link.between for link in profile.grid.links if link.memory}
     wires = {
@@ -89,8 +89,7 @@ def usual(profile: Profile) -> Scenario:
 
 
 def _wire(link: Link) -> Wire:
-    """What was measured is as much as the program sent, at most, so the grid file's rate is the
-    better one."""
+    """A measured rate never exceeds what the program sent, so the grid file's rate is better."""
     rtt = link.measured.rtt or link.rtt
     rate = link.rate
     if not rate and link.measured.rate and link.measured.rate > USUAL_RATE:
@@ -99,8 +98,8 @@ def _wire(link: Link) -> Wire:
 
 
 def of_grid(profile: Profile, path: Path, places: str | None = None) -> Scenario:
-    """The ranks of the profile placed by another grid file, as `isthmus run -n` would, or as
-    `places` says. Its links are as `isthmus tune` measured them, or else as the file says."""
+    """The ranks of the profile in another grid file, placed as `isthmus run -n` would, or as
+    `places` says. Its links have the figures of `isthmus tune`, or else those of the file."""
     grid = grids.load(path)
     names = list(grid.cluster)
     wires = _wires_of(grid, names, path)
@@ -113,8 +112,8 @@ def of_grid(profile: Profile, path: Path, places: str | None = None) -> Scenario
         blocks = place(grid.cluster, [Part(["program"], profile.size)])
     except IsthmusError:
         raise UsageError(
-            f"--grid {path}: its clusters do not take the profile's {profile.size} ranks",
-            "Raise 'slots' of its clusters, or say with --place which ranks are where.",
+            f"--grid {path}: its clusters have no room for the {profile.size} ranks of the profile",
+            "Raise 'slots' of its clusters, or place the ranks by --place.",
         ) from None
     home = {
         rank: names.index(block.cluster)
@@ -125,7 +124,7 @@ def of_grid(profile: Profile, path: Path, places: str | None = None) -> Scenario
 
 
 def _wires_of(grid: grids.Grid, names: Sequence[str], path: Path) -> dict[tuple[int, int], Wire]:
-    known: dict[tuple[int, int], tuple[float, float]] = {}  # 0: nobody has said
+    known: dict[tuple[int, int], tuple[float, float]] = {}  # 0: not known
     for link in grid.link:
         if all(name in names for name in link.between):
             a, b = sorted(names.index(name) for name in link.between)
@@ -140,8 +139,8 @@ def _wires_of(grid: grids.Grid, names: Sequence[str], path: Path) -> dict[tuple[
 
 
 def with_places(profile: Profile, scenario: Scenario, text: str) -> Scenario:
-    """`text` is "east=0-3,west=4-7". Clusters that the profile does not have are new ones, over
-    links of which nothing is known."""
+    """`text` is "east=0-3,west=4-7". Clusters that the profile lacks are new ones, over links
+    without known figures."""
     found = placing.of_text(text, profile.size)
     names = list(scenario.names)
     new = [name for name in dict.fromkeys(found.clusters) if name not in names]
@@ -161,13 +160,13 @@ def with_places(profile: Profile, scenario: Scenario, text: str) -> Scenario:
 
 
 def with_link(scenario: Scenario, text: str) -> Scenario:
-    """`text` is "rtt=20ms,rate=1Gbit/s", or one of them, of every pair of clusters."""
+    """`text` is "rtt=20ms,rate=1Gbit/s", or one of the two, for every pair of clusters."""
     said: dict[str, float] = {}
     for entry in text.split(","):
         key, _, value = (word.strip() for word in entry.partition("="))
         try:
             if key in said:
-                raise _wrong_link(text, f"'{key}' is there twice")
+                raise _wrong_link(text, f"'{key}' is given twice")
             if key == "rtt":
                 said[key] = Duration.parse(value).seconds
             elif key == "rate":
@@ -175,7 +174,7 @@ def with_link(scenario: Scenario, text: str) -> Scenario:
             elif key:
                 raise _wrong_link(text, f"a link has no '{key}'{did_you_mean(key, _LINK_HAS)}")
             else:
-                raise _wrong_link(text, "it has no name of a figure" if value else "it is empty")
+                raise _wrong_link(text, "a figure has no name" if value else "it is empty")
         except ValueError as error:
             raise _wrong_link(text, f"{key} {error}") from None
     rtt, rate = said.get("rtt"), said.get("rate")

@@ -6,8 +6,8 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def class_text(size: int) -> str:
-    """Of the logarithm to base 2: "8-15 B"; from 1024 bytes on the upper end belongs to the next:
-    "64-128 KiB"."""
+    """The class of a logarithm to base 2: "8-15 B". From 1024 bytes on, the upper end belongs to
+    the next class: "64-128 KiB"."""
     if size < 0:
         return "0 B"
     unit, rest = divmod(size, 10)
@@ -22,8 +22,8 @@ def class_text(size: int) -> str:
 
 
 def table_text(sizes: Mapping[int, int], most: int = 6) -> str:
-    """As Table II of Hablot et al.: "126479 x 8-15 B + 86944 x 128-256 KiB"; the rarest sizes of
-    more than `most` are put together."""
+    """As in Table II of Hablot et al.: "126479 x 8-15 B + 86944 x 128-256 KiB". If there are more
+    than `most` sizes, the rarest share an entry."""
     shown = sorted(sizes, key=lambda size: -sizes[size])[:most]
     words = [f"{sizes[size]} x {class_text(size)}" for size in sorted(shown)]
     if rest := [size for size in sizes if size not in shown]:

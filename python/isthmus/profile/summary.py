@@ -1,4 +1,4 @@
-"""Sums of a profile: what the paper's Table II says of a program, and what crossed."""
+"""Sums of a profile: the columns of the paper's Table II, and the traffic between clusters."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class CollectiveSum:
     clusters: int
     operations: float
     given: Sum
-    seconds: float  # of a member, on average
+    seconds: float  # for an average member
 
 
 def of_rows(rows: Iterable[Pair]) -> Sum:
@@ -40,7 +40,7 @@ def of_rows(rows: Iterable[Pair]) -> Sum:
 
 
 def by_clusters(profile: Profile, rows: Iterable[Pair]) -> dict[tuple[int, int], Sum]:
-    """From cluster to cluster; those of receivers that are not known are left out."""
+    """Sums from cluster to cluster; rows with unknown receivers are left out."""
     home = profile.cluster_of()
     sums: dict[tuple[int, int], Sum] = {}
     for source, target, messages, count, sizes in rows:
@@ -59,7 +59,7 @@ def crossing(profile: Profile, rows: Iterable[Pair]) -> Sum:
 
 
 def collectives(profile: Profile) -> list[CollectiveSum]:
-    """By function and shape of the communicator, the costliest first."""
+    """Sums by function and shape of the communicator, the costliest first."""
     found: dict[tuple[str, int, int], list[Collective]] = {}
     for call in profile.collectives:
         shape = (0, 0)
@@ -87,7 +87,7 @@ def collectives(profile: Profile) -> list[CollectiveSum]:
 
 @dataclass(frozen=True)
 class CallTime:
-    """Of a rank, on average."""
+    """For an average rank."""
 
     function: str
     mpi: float
@@ -95,7 +95,7 @@ class CallTime:
 
 
 def calls(profile: Profile) -> list[CallTime]:
-    """Where the time in MPI went: waiting for other clusters first."""
+    """The calls with their time in MPI, ordered by the time waiting for other clusters."""
     sums: dict[str, list[float]] = {}
     for rank in profile.ranks:
         for function, (mpi, wan) in rank.calls.items():

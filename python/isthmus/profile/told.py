@@ -1,4 +1,4 @@
-"""What ranks tell of themselves when they leave: each one text, in pieces (docs/control.md)."""
+"""The reports of ranks when they leave: each one text, in pieces (docs/control.md)."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class Files(LaterModel):
 
 
 class RankTold(LaterModel):
-    """As src/mpi/profile/telling.cpp writes it."""
+    """The report as src/mpi/profile/telling.cpp writes it."""
 
     rank: Count
     cluster: str
@@ -58,15 +58,15 @@ class RankTold(LaterModel):
 
 @dataclass
 class Told:
-    """Of all ranks, those that have told all. `world` are the ranks of the run's processes, by the
-    numbers of these; processes that joined later have their numbers as ranks."""
+    """The complete reports of ranks. `world` maps the numbers of the run's processes to their
+    ranks; processes that joined later have their numbers as ranks."""
 
     world: Sequence[int] = ()
     ranks: dict[int, RankTold] = field(default_factory=dict)
     _pieces: dict[int, list[str]] = field(default_factory=dict)
 
     def hear(self, node: int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """A piece of a process; what it is answered."""
+        """Takes a piece from a process, and returns the answer."""
         rank = self.world[node] if 0 <= node < len(self.world) else node
         text = request.get("text")
         pieces = self._pieces.setdefault(rank, [])
@@ -76,7 +76,7 @@ class Told:
             return refusal("other", "the profile of this rank is too long")
         if request.get("last") is True:
             whole = "".join(self._pieces.pop(rank))
-            with contextlib.suppress(ValidationError):  # the rank is missing then
+            with contextlib.suppress(ValidationError):  # then the rank is missing
                 told = RankTold.model_validate_json(whole)
                 if told.rank == rank:
                     self.ranks[rank] = told

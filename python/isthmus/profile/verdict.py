@@ -6,41 +6,42 @@ from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import USUAL_RATE, USUAL_RTT, Scenario, Wire
 from isthmus.units import format_rate
 
-# Hablot et al. call a program fit for a grid where two sites of n/2 ranks take little longer than
-# one site of n, and a second site worth having where they are faster than one site of n/2.
+# Hablot et al. call a program fit for a grid if two sites of n/2 ranks take little longer than one
+# site of n. A second site pays if both together are faster than one site of n/2.
 _FIT, _PAYS = 1.1, 2.0
-# Beyond, what one cluster takes is too little to be measured.
+# Beyond this, the time in one cluster is too short to be measured.
 _MANY = 100
 
 
 def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
-    """Sentences. No prediction: of some ranks it is not known what they sent."""
+    """Sentences. Without a prediction, some ranks have not reported their messages."""
     if prediction is None:
-        yield "What it would take over these clusters is not known, since the profile is not whole."
+        yield "The time over these clusters is unknown, because the profile is incomplete."
         return
     if len(set(scenario.home.values())) < 2:
-        yield "All ranks are in one cluster: nothing crosses. --grid or --place say where else."
+        yield "All ranks are in one cluster: nothing crosses. Place them by --grid or --place."
         return
     times = prediction.slowdown
     yield (
-        f"Over these clusters it takes some {_short(times.likely)} times what the same ranks take "
-        f"in one cluster ({_short(times.least)} to {_short(times.most)}; {prediction.certainty})."
+        f"Over these clusters it takes about {_short(times.likely)} times as long as the same "
+        f"ranks in one cluster ({_short(times.least)} to {_short(times.most)}; "
+        f"{prediction.certainty})."
         if times.likely <= _MANY
-        else f"Over these clusters it takes more than {_MANY} times what the same ranks take in "
+        else f"Over these clusters it takes more than {_MANY} times as long as the same ranks in "
         f"one cluster ({prediction.certainty})."
     )
     if times.likely <= _FIT:
         yield (
-            "It suits a grid, if more ranks make it faster in one cluster: the profile of one run "
-            "does not show that."
+            "It suits a grid if more ranks make it faster in one cluster. The profile of one run "
+            "cannot show that."
         )
     elif times.likely <= _PAYS:
         yield (
-            "It bears a grid: a second site pays where its ranks come on top, and does not where "
-            "one site has as many."
+            "A second site can pay if its ranks are additional. It does not pay if one site has "
+            "the same number of ranks."
         )
     else:
-        yield "It does not suit this grid: half the ranks on one site are likely to be faster."
+        yield "It does not suit this grid: half of the ranks on one site are likely to be faster."
     yield _why(prediction)
     used = scenario.used().values()
     taken = [
@@ -53,15 +54,14 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
     ]
     if taken:
         yield (
-            f"What nobody has said of a link was taken for {' and '.join(taken)}: --link says "
-            "better."
+            f"Unknown figures of links were assumed: {' and '.join(taken)}. --link gives better."
         )
     if prediction.learned:
-        yield "The waits that were measured are in these figures."
+        yield "These figures include the measured waits."
 
 
 def _short(times: float) -> str:
-    """As exact as a model is: two digits, three just above 1."""
+    """As exact as the model: two digits, three just above 1."""
     return f"{times:.2f}" if times < 2 else f"{float(f'{times:.2g}'):g}"
 
 
@@ -73,16 +73,16 @@ def _why(prediction: Prediction) -> str:
         f"the busiest link needs {waits.bytes:.3g} s for all bytes": waits.bytes,
     }
     told = sorted((text for text in parts if parts[text] > 0), key=lambda text: -parts[text])
-    return f"Of the slowest rank, {', '.join(told)}." if told else "Nothing crosses."
+    return f"On the slowest rank, {', '.join(told)}." if told else "Nothing crosses."
 
 
 def assumptions(scenario: Scenario, size: int) -> Iterator[str]:
-    """Where the `size` ranks are, and the links."""
+    """The places of the `size` ranks, and the links."""
     for index, name in enumerate(scenario.names):
         count = sum(home == index for home in scenario.home.values())
         yield f"{name}: {count} rank{'s' if count != 1 else ''}"
     if unknown := size - len(scenario.home):
-        yield f"where {unknown} rank{'s were' if unknown != 1 else ' was'} is not known"
+        yield f"the cluster of {unknown} rank{'s' if unknown != 1 else ''} is unknown"
     for (a, b), wire in sorted(scenario.wires.items()):
         yield (
             f"{scenario.names[a]} - {scenario.names[b]}: {wire.rtt * 1e3:.3g} ms both ways, "

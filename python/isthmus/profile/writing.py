@@ -1,4 +1,4 @@
-"""Writes the file of a profile from what ranks and agents have told."""
+"""Writes the file of a profile from the reports of ranks and agents."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,13 +18,13 @@ from isthmus.stats import Stats
 if TYPE_CHECKING:
     from isthmus.job import Result
 
-# Rows of collectives that have their own communicator; more share a row without one.
+# Rows of collectives with a communicator of their own; further ones share a row without one.
 _MOST_COMMUNICATORS = 4096
 
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """Where the user wants it, and what of the command line stands in it."""
+    """The file that the user named, and the parts of the command line that stand in it."""
 
     path: Path
     program: Sequence[Sequence[str]]
@@ -32,24 +32,24 @@ class ProfileFile:
 
     @classmethod
     def of_command_line(cls, path: Path, parts: Sequence[Part]) -> "ProfileFile":
-        """UsageError where a run would have nowhere to write in the end."""
+        """UsageError if the run could not write the file at its end."""
         path = path.absolute()
         what = ""
         try:
             if path.is_dir():
                 what = "it is a folder"
             elif not path.parent.is_dir():
-                what = f"there is no folder {path.parent}"
+                what = f"the folder {path.parent} does not exist"
         except (OSError, ValueError) as error:
             what = getattr(error, "strerror", None) or str(error)
         if what:
-            raise UsageError(f"--profile {path}: {what}", "Name a file in a folder that is there.")
+            raise UsageError(f"--profile {path}: {what}", "Name a file in an existing folder.")
         return cls(path, [part.argv for part in parts], ["isthmus", *sys.argv[1:]])
 
     def write(self, plan: Plan, result: "Result", say: Callable[[str], None]) -> None:
-        """RunError where it cannot be written."""
+        """RunError if it cannot be written."""
         if not result.told.ranks:
-            say(f"no rank has told its profile, and {self.path} is not written")
+            say(f"no rank has reported its profile, so {self.path} is not written")
             return
         profile = self.of(plan, result.stats, result.told, result.status)
         try:
@@ -57,7 +57,7 @@ class ProfileFile:
         except OSError as error:
             raise RunError(f"cannot write the profile to {self.path}: {error.strerror}") from None
         if lacks := profile.lacks():
-            say(f"the profile is not whole: {lacks}")
+            say(f"the profile is incomplete: {lacks}")
 
     def of(self, plan: Plan, stats: Stats, told: Told, status: int) -> model.Profile:
         ranks = [told.ranks[rank] for rank in sorted(told.ranks)]
@@ -105,7 +105,7 @@ class ProfileFile:
 
 
 def clusters_of(plan: Plan, ranks: Sequence[RankTold]) -> list[model.Cluster]:
-    """Those of the run, then those of processes that it spawned elsewhere."""
+    """The clusters of the run, then those of processes that it spawned elsewhere."""
     planned = {cluster.name: cluster for cluster in plan.clusters}
     names = list(dict.fromkeys([*planned, *(rank.cluster for rank in ranks)]))
     return [
@@ -123,7 +123,7 @@ def clusters_of(plan: Plan, ranks: Sequence[RankTold]) -> list[model.Cluster]:
 
 
 def links_of(plan: Plan, stats: Stats) -> list[model.Link]:
-    """A row for each pair of clusters that are next to each other, or that gateways join."""
+    """A row for each pair of neighbouring clusters, and for each pair that gateways join."""
     clusters = {gateway.node: gateway.clusters for gateway in plan.gateways}
     measured: dict[tuple[int, int], model.Figures] = {}
     for (source, target), count in stats.links.items():
@@ -156,7 +156,7 @@ def _rows(told: Iterable[tuple[int, Sequence[Row]]]) -> Iterable[model.Pair]:
 def merged(
     ranks: Sequence[RankTold], homes: Mapping[int, int]
 ) -> tuple[list[model.Communicator], list[Collective]]:
-    """The members' views of the same communicator and function as one."""
+    """Merges the members' views of the same communicator and function."""
     numbers: dict[str, int] = {}
     communicators: list[model.Communicator] = []
     sums: dict[tuple[str, int | None], Collective] = {}

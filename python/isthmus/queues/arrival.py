@@ -1,4 +1,4 @@
-"""An agent that has dialled in: for `Agent` what a process with pipes would be."""
+"""An agent that has dialled in; it takes the place of a process with pipes for `Agent`."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 
 class ArrivalProtocol(asyncio.StreamReaderProtocol):
-    """Tells the end of the connection."""
+    """Reports the end of the connection."""
 
     def __init__(self, met: Callable[["Arrival"], None], limit: int) -> None:
         reader = asyncio.StreamReader(limit=limit)
@@ -45,7 +45,7 @@ class Arrival:
         self.stdin = writer
         self.stdout = reader
         self.stderr = asyncio.StreamReader()
-        self.stderr.feed_eof()  # it goes to the batch job's output
+        self.stderr.feed_eof()  # standard error goes to the batch job's output
         self.returncode: int | None = None
         self.pid = 0
         self.exited = asyncio.Event()
@@ -54,16 +54,16 @@ class Arrival:
         self.peer = hostport.shown(str((writer.get_extra_info("peername") or ["?"])[0]))
 
     async def read(self) -> Message:
-        """RunError for what is no message, or none."""
+        """RunError if no message comes, or not a valid one."""
         try:
             line = await self.stdout.readuntil(b"\n")
             message = json.loads(line)
         except (asyncio.IncompleteReadError, OSError):
             raise RunError("the connection was lost") from None
         except (ValueError, RecursionError, asyncio.LimitOverrunError):
-            raise RunError("what it said is no message") from None
+            raise RunError("it sent something that is not a message") from None
         if not isinstance(message, dict):
-            raise RunError("what it said is no message")
+            raise RunError("it sent something that is not a message")
         return message
 
     async def tell(self, **message: Any) -> None:
@@ -75,7 +75,7 @@ class Arrival:
         self.stdin.close()
 
     def send_signal(self, number: signal.Signals) -> None:
-        """The agent ends what it has started with its input, and itself."""
+        """The agent ends what it has started when its input ends, and then itself."""
         transport = self.stdin.transport
         if number == signal.SIGKILL:
             transport.abort()
@@ -88,6 +88,6 @@ class Arrival:
 
 
 def left_of(message: Message) -> float | None:
-    """Seconds that its batch job has left, as it said."""
+    """The seconds that its batch job has left, as it said."""
     left = message.get("left")
     return float(left) if isinstance(left, (int, float)) else None

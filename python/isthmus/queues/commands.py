@@ -36,12 +36,12 @@ from isthmus.queues.submission import Part
 from isthmus.queues.times import seconds_of
 from isthmus.relay import Voice
 
-_FOLLOW_PAUSE = 0.2  # seconds between looks for more output
+_FOLLOW_PAUSE = 0.2  # seconds between checks for more output
 
 
 def submit(run: RunOptions, options: SubmitOptions) -> int:
-    """Writes and submits the scripts, leaves the orchestrator behind, and returns; or shows them.
-    The exit status."""
+    """Writes and submits the scripts, leaves the orchestrator behind, and returns; or shows the
+    scripts. Returns the exit status."""
     file = run.grid or os.environ.get("ISTHMUS_GRID")
     if not file:
         raise UsageError(
@@ -52,7 +52,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
     if run.guests_at:
-        raise UsageError("--guests-at is of runs that are not submitted")
+        raise UsageError("submitted runs do not support --guests-at")
     outward = run.profile is not None
     plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward, guests=run.guests)
     _check_schedulers(plan)
@@ -93,7 +93,7 @@ def _check_schedulers(plan: Plan) -> None:
     if without:
         raise UsageError(
             f"{'clusters' if len(without) > 1 else 'cluster'} {listing(without)}: the grid file "
-            "names no 'scheduler', so there is no queue to submit to",
+            "names no 'scheduler', so there is no queue for the job",
             'Give each cluster one, as in scheduler = "slurm"; or start the job by `isthmus run`.',
         )
 
@@ -122,7 +122,7 @@ def _hand_out(
     *,
     by_hand: bool,
 ) -> list[Part]:
-    """Submits the part of each cluster, or says how it is done by hand. Where one is refused, those
+    """Submits the part of each cluster, or prints how to do it by hand. If one is refused, those
     before it are taken back."""
     parts: list[Part] = []
     for cluster in plan.clusters:
@@ -165,7 +165,7 @@ def _orchestrator(
 
 
 def _meeting_point(text: str | None) -> tuple[str, int]:
-    """Where agents dial in: a name of this host, and a port; 0 is any."""
+    """The place where agents dial in: a name of this host, and a port; 0 is any."""
     if not text:
         return _name_of_this_host(), 0
     host, port = hostport.split(text)
@@ -173,7 +173,7 @@ def _meeting_point(text: str | None) -> tuple[str, int]:
         return host, 0
     if not (host and port.isdecimal() and int(port) < 1 << 16):
         raise UsageError(
-            f"'{text}' is no place where jobs can come to",
+            f"'{text}' is not an address for jobs to connect to",
             "Write HOST or HOST:PORT, in --meet or as meet in the grid file.",
         )
     return host, int(port)
@@ -184,8 +184,8 @@ def _name_of_this_host() -> str:
         if name.partition(".")[0] != "localhost":
             return name
     print(
-        "isthmus: this host is called 'localhost' only, where jobs on other hosts do not find it\n"
-        "  --meet HOST[:PORT] gives one by which they do.",
+        "isthmus: the only name of this host is 'localhost', which other hosts cannot reach\n"
+        "  Give another name by --meet HOST[:PORT].",
         file=sys.stderr,
     )
     return "localhost"
@@ -196,8 +196,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return hostport.listening(port)
     except OSError as error:
         raise UsageError(
-            f"cannot listen at port {port} for those who come to {host}: {error.strerror}",
-            "Take another by --meet HOST:PORT, or leave the port out.",
+            f"cannot listen at {host} port {port}: {error.strerror}",
+            "Name another port by --meet HOST:PORT, or leave the port out.",
         ) from None
 
 
@@ -209,7 +209,7 @@ def _prepared(
     to: str,
     length: float | None,
 ) -> tuple[Part, str]:
-    """A cluster's part and its script; `here` None: only to be shown."""
+    """A cluster's part and its script; with `here` None, only for display."""
     scheduler, template = submission.scheduler_of(spec)
     local = shlex.quote(str(here.folder)) if here else "JOBS"
     folder = local if spec.host is None else f'"$HOME"/.isthmus-jobs/{plan.job}'
@@ -235,7 +235,7 @@ def join(words: Sequence[str]) -> int:
 
 
 JobName = Annotated[
-    str, typer.Argument(metavar="JOB", help="Its name, or how that begins or ends.")
+    str, typer.Argument(metavar="JOB", help="The job's name, or its first or last letters.")
 ]
 
 
@@ -251,9 +251,9 @@ def _state(job: place.Place) -> str:
 
 
 def jobs(
-    ask: Annotated[bool, typer.Option("--ask", help="Ask the schedulers, too, by ssh.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Also ask the schedulers, by ssh.")] = False,
 ) -> None:
-    """List jobs that were submitted from here, and what they wait for."""
+    """List the jobs that were submitted from here, and what they wait for."""
     for job in place.every():
         facts = job.facts("job.json")
         parts = [submission.part_of(part) for part in facts.get("parts", [])]
@@ -271,7 +271,7 @@ async def _states(parts: Sequence[Part]) -> list[str]:
 
 
 def attach(name: JobName) -> int:
-    """Show the output of a submitted job, as it comes; Ctrl-C leaves it alone.
+    """Show the output of a submitted job as it comes. Ctrl-C leaves the job alone.
 
     The exit status is the job's."""
     job = place.find(name)
@@ -292,7 +292,7 @@ def attach(name: JobName) -> int:
     if said.get("state") != "ended":
         raise RunError(
             f"{job.name} is {_state(job)}",
-            f"`isthmus cancel {job.name}` ends what may be left of it in queues.",
+            f"`isthmus cancel {job.name}` removes what may be left of it in queues.",
         )
     return int(said.get("status", 1))
 
@@ -303,9 +303,7 @@ def cancel(name: JobName) -> None:
     process = job.facts("process.json")
     if job.lives:
         if process.get("host") != socket.gethostname():
-            raise UsageError(
-                f"{job.name} is looked after on {process.get('host')}", "Cancel it there."
-            )
+            raise UsageError(f"{job.name} runs from {process.get('host')}", "Cancel it there.")
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(process["pid"]), signal.SIGTERM)
     parts = [submission.part_of(part) for part in job.facts("job.json").get("parts", [])]

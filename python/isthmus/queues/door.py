@@ -16,7 +16,7 @@ from isthmus.queues.keys import Lock
 from isthmus.units import format_time
 
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is
-_HEARTBEAT = 60.0  # so often, at least, those who wait are told, and schedulers asked
+_HEARTBEAT = 60.0  # waiting parts hear from us at least this often, and schedulers are asked
 _FIRST_LOOK = 3.0  # seconds; each look comes later than the one before, up to a heartbeat
 _REQUEUE_LIMIT = 60.0  # seconds that a scheduler has to take a part back
 _UNEQUAL = 0.9  # of times left, from which on the difference is not worth a word
@@ -32,7 +32,7 @@ class Policy:
 
 
 class GatheringError(RunError):
-    """Not all have come."""
+    """Not all parts have come."""
 
 
 @dataclass

@@ -29,7 +29,7 @@ CONNECT_LIMIT = 600.0  # after so many it is taken for gone
 SILENCE_LIMIT = 300.0  # the orchestrator says something each minute while others are awaited
 MAX_LINE = 1 << 16
 GONE = "the job's orchestrator has gone away while others were awaited"
-LOOK = "\n  `isthmus attach JOB`, where the job was submitted, tells what it said last."
+LOOK = "\n  `isthmus attach JOB`, where the job was submitted, shows its last messages."
 
 
 class JoinError(Exception):
@@ -150,7 +150,9 @@ def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:
     except ValueError:
         message = None
     if not isinstance(message, dict):
-        raise JoinError("what the job's orchestrator said is no message; is it the same version?")
+        raise JoinError(
+            "the job's orchestrator sent something that is not a message; is it the same version?"
+        )
     return message
 
 
@@ -275,7 +277,7 @@ def join(arguments: argparse.Namespace) -> int:
     if not agent:
         raise JoinError(
             f"isthmusd is not found as '{arguments.isthmusd}' on {socket.gethostname()}\n"
-            "  Install Isthmus there, and name the place by the cluster's prefix in the grid file."
+            "  Install Isthmus there, and set the cluster's prefix in the grid file to the place."
         )
     stream = connect(addresses_of(arguments.to), arguments.key, arguments.reach)
     hello = {
@@ -294,8 +296,8 @@ def join(arguments: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="isthmus join", description=(
-        "Start this cluster's agent and bring it to the orchestrator of a job, where it waits for "
-        "the others. `isthmus submit` writes batch scripts that do so."
+        "Start this cluster's agent and connect it to the orchestrator of a job. It waits there "
+        "for the other clusters. `isthmus submit` writes batch scripts that do this."
     ))  # fmt: skip
     add = made.add_argument
     add(
@@ -307,11 +309,16 @@ def parser() -> argparse.ArgumentParser:
     add("--to", required=True, metavar="HOST:PORT[,...]", help="where the orchestrator listens")
     add("--cluster", default="", metavar="NAME", help="checks that the key is that cluster's")
     add("--isthmusd", default="isthmusd", metavar="PATH", help="default: found on the PATH")
-    add("--batch", default="", metavar="ID", help="of the batch job that this is")
-    add("--left", default="", metavar="TIME", help="its time that is left, [D-]HH:MM:SS")
-    add("--requeue", default="", metavar="COMMAND", help="gives this batch job back to its queue")
+    add("--batch", default="", metavar="ID", help="id of this batch job")
+    add("--left", default="", metavar="TIME", help="remaining time of this batch job, [D-]HH:MM:SS")
+    add(
+        "--requeue",
+        default="",
+        metavar="COMMAND",
+        help="the command that gives this batch job back to its queue",
+    )
     add("--reach", type=float, default=CONNECT_LIMIT, metavar="SECONDS",
-        help="in which the orchestrator must be reached (default: %(default)g)")  # fmt: skip
+        help="how long to try to reach the orchestrator (default: %(default)g)")  # fmt: skip
     return made
 
 

@@ -1,4 +1,4 @@
-"""The options of `isthmus submit`: those of `isthmus run`, and of the queues."""
+"""The options of `isthmus submit`: those of `isthmus run`, and those for the queues."""
 
 import inspect
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-_QUEUES = "Of the queues"
+_QUEUES = "Options for the queues"
 
 
 @dataclass(frozen=True)
 class SubmitOptions:
-    """What `submit` has besides the options of `run`."""
+    """The options that `submit` has beside those of `run`."""
 
     time: str | None = None
     hold: str | None = None
@@ -21,8 +21,8 @@ class SubmitOptions:
 
 
 def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that typer takes for `submit`, by its signature, which has all parameters of
-    `run` too. It gives SubmitOptions and what `run` gives."""
+    """The function that typer takes for `submit`. Its signature has all parameters of `run`, too.
+    It returns SubmitOptions and what `run` returns."""
 
     def submit(
         time: Annotated[
@@ -40,9 +40,9 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--hold",
                 metavar="TIME",
-                help="A cluster that has waited this long for others gives its nodes back, and "
-                "goes into its queue again: '20min', '00:20:00'. A number needs a unit. Without "
-                "--hold, it waits as long as its own time lasts.",
+                help="The time that a cluster waits for others before it gives its nodes back and "
+                "goes into its queue again: '20min', '00:20:00'. A number needs a unit. By "
+                "default it waits until its own time ends.",
                 rich_help_panel=_QUEUES,
             ),
         ] = None,
@@ -51,8 +51,8 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--meet",
                 metavar="HOST[:PORT]",
-                help="How the clusters' nodes reach this host. Without it: 'meet' in the grid "
-                "file, else this host's name and any port.",
+                help="This host's address as the clusters' nodes reach it. Default: 'meet' in the "
+                "grid file, else this host's name and any port.",
                 rich_help_panel=_QUEUES,
             ),
         ] = None,
@@ -60,7 +60,7 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             bool,
             typer.Option(
                 "--by-hand",
-                help="Submit nothing; print the commands that do, for where ssh needs a person.",
+                help="Submit nothing, but print the commands for it, in case ssh needs a person.",
                 rich_help_panel=_QUEUES,
             ),
         ] = False,

@@ -1,5 +1,5 @@
-"""The process that a submitted job belongs to: it waits for all parts, then runs the job as
-`isthmus run` does. It stands apart from the terminal that it was started from."""
+"""The process of a submitted job: it waits for all parts, then runs the job as `isthmus run` does.
+It does not depend on the terminal that started it."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ _CANCELLED = 128 + signal.SIGTERM
 
 
 class Orchestrator:
-    """Of one job. All that it says is in the files `out` and `err` of the job's folder."""
+    """For one job. All its messages go to the files `out` and `err` of the job's folder."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Orchestrator:
         return await self._parts[cluster].why_over()
 
     def _moved(self, cluster: str, printed: str) -> None:
-        """It was given back to its queue, mostly as another job."""
+        """Notes that a part went back to its queue, mostly as another job."""
         part = self._parts[cluster]
         found = schedulers.found_identifier(part.scheduler, printed)
         if not part.scheduler.submits_anew or not found:
@@ -66,7 +66,7 @@ class Orchestrator:
         self._place.note("job.json", known)
 
     async def run(self, listening: socket.socket) -> None:
-        """To the end, which is noted in the folder."""
+        """Runs to the end, which is noted in the folder."""
         self._note("waiting")
         door = Door(
             [cluster.name for cluster in self._plan.clusters],
@@ -105,7 +105,7 @@ class Orchestrator:
             self._voice.say("the job was cancelled while parts of it were awaited")
         finally:
             door.close()
-        # Those that have come end by themselves; others wait in a queue for nobody.
+        # Parts that have come end by themselves; others would wait in a queue for nobody.
         for trouble in cancel_all(list(self._parts.values())) if status else ():
             self._voice.warn(trouble)
         self._place.forget_keys()
@@ -116,7 +116,7 @@ class Orchestrator:
 
 
 def detach(orchestrator: Orchestrator, place: Place, listening: socket.socket) -> int:
-    """Runs it in a process of its own session; returns its number at once."""
+    """Runs it in a process with a session of its own; returns the process id at once."""
     ready, told = os.pipe()
     child = os.fork()
     if child:

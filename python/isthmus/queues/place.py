@@ -1,4 +1,4 @@
-"""Jobs that were submitted from here: a folder each, by which other terminals find them."""
+"""Jobs that were submitted from here: a folder each, where other terminals find them."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
 
 
 def home() -> Path:
-    """Where the folders are."""
+    """The folder that holds the folders of jobs."""
     if named := os.environ.get("ISTHMUS_JOBS"):
         return Path(named)
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
@@ -41,7 +41,7 @@ class Place:
         facts.write(self.file(name), noted)
 
     def facts(self, name: str) -> dict[str, Any]:
-        """Empty where there are none."""
+        """Returns an empty dictionary if the file does not exist."""
         return facts.read(self.file(name))
 
     def forget_keys(self) -> None:
@@ -51,7 +51,7 @@ class Place:
                 file.unlink()
 
     def lock(self) -> int:
-        """Held by the job's orchestrator as long as it lives, however it ends."""
+        """The job's orchestrator holds it as long as it lives, however it ends."""
         return facts.lock(self.file("lock"))
 
     @property
@@ -63,20 +63,20 @@ class Place:
 
 
 def create(name: str) -> Place:
-    """RunError where it cannot be made."""
+    """RunError if it cannot be made."""
     folder = home() / name
     try:
         folder.mkdir(mode=0o700, parents=True)
     except OSError as error:
         raise RunError(
             f"cannot make the job's folder {folder}: {error.strerror}",
-            "Set ISTHMUS_JOBS to a folder that you may write to.",
+            "Set ISTHMUS_JOBS to a folder where you may write.",
         ) from None
     return Place(folder)
 
 
 def every() -> Iterator[Place]:
-    """The latest last. Folders of jobs that ended long ago are removed."""
+    """The jobs, the latest last. Folders of jobs that ended long ago are removed."""
     folders = sorted(home().glob("*/"), key=lambda f: f.stat().st_mtime) if home().is_dir() else []
     for folder in folders:
         place = Place(folder)
@@ -90,12 +90,12 @@ def every() -> Iterator[Place]:
 
 
 def find(name: str) -> Place:
-    """By its name or how that begins or ends."""
+    """Finds a job by its name, or by the beginning or end of that."""
     known = {place.name: place for place in every()}
     found = [n for n in known if n == name or n.startswith(name) or n.endswith(name)]
     if len(found) == 1 or name in known:
         return known[name if name in known else found[0]]
     if found:
-        raise UsageError(f"'{name}' may be {listing(found)}")
+        raise UsageError(f"several jobs match '{name}': {listing(found)}")
     near = did_you_mean(name, known)
     raise UsageError(f"there is no job '{name}'{near}", "`isthmus jobs` lists them.")

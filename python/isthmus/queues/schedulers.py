@@ -1,7 +1,7 @@
-"""What is to be known of a batch system: how its scripts begin, and by which commands jobs are
-submitted, asked for, cancelled and given back. Slurm is tried on a real one (tests/lab); PBS is
-written by OpenPBS' manual pages qsub(1B), qstat(1B), qdel(1B) and qrerun(1B), and faked in
-tests/grid/pbs; LSF (10.1) and Flux (0.60) are written by their manuals of 2026-11."""
+"""Batch systems: how their scripts begin, and the commands that submit jobs, ask for them, cancel
+them and give them back. Slurm is tested with a real one (tests/lab). PBS follows OpenPBS' manual
+pages qsub(1B), qstat(1B), qdel(1B) and qrerun(1B), and is faked in tests/grid/pbs. LSF (10.1) and
+Flux (0.60) follow their manuals of 2026-11."""
 
 import re
 import shlex
@@ -13,15 +13,16 @@ from isthmus.errors import UsageError, listing
 
 @dataclass(frozen=True)
 class Scheduler:
-    """Commands are a shell's, with {script} and {id}; `batch` is what a running script knows its
-    job by, `states` maps what `state` prints to words of ours; what is not in it is over."""
+    """Commands are for a shell, with {script} and {id}. `batch` is the job's name inside its
+    script. `states` maps the output of `state` to our words; a state that is not in it means that
+    the job is over."""
 
     title: str
     head: tuple[str, ...]  # with {name}, {n}, {output}
     time: str  # a further line, with {hours}, {minutes}, {seconds}, {clock}, {total_minutes}
-    option: str  # begins the line of an option of the user's
+    option: str  # begins the line of a user's option
     submit: str
-    identifier: str  # in what `submit` prints
+    identifier: str  # in the output of `submit`
     cancel: str
     state: str
     queued: tuple[str, ...]
@@ -32,7 +33,7 @@ class Scheduler:
 
     @property
     def submits_anew(self) -> bool:
-        """What gives a job back makes another one in its place, and prints as `submit` does."""
+        """Whether giving a job back makes another job, and prints as `submit` does."""
         return "$ISTHMUS_SCRIPT" in self.requeue or "${ISTHMUS_SCRIPT" in self.requeue
 
 
@@ -62,13 +63,13 @@ KNOWN = {
         "qsub {script}",
         r"^(\S+)",
         "qdel {id}",
-        # Of one that has ended it says so, or that there is none, by what it calls an error.
+        # For an ended job, qstat says so or that the job is unknown, and calls either an error.
         "said=$(qstat -f {id} 2>&1); case $said in *'Unknown Job'*|*'has finished'*) echo F;; *) "
         "echo \"$said\" | sed -n 's/^ *job_state = //p';; esac",
         ("Q", "H", "W", "T", "M", "S", "U"),
         ("R", "E"),
         "$PBS_JOBID",
-        # Which is for operators, mostly; the same script makes a new job.
+        # Mostly only operators may do that; then the same script makes a new job.
         'qrerun "$PBS_JOBID" 2>/dev/null || '
         '{ cd "${ISTHMUS_SCRIPT%/*}" && qsub "${ISTHMUS_SCRIPT##*/}"; }',
     ),
@@ -98,7 +99,7 @@ KNOWN = {
         ("DEPEND", "PRIORITY", "SCHED"),
         ("RUN", "CLEANUP"),
         "$FLUX_JOB_ID",
-        # Flux gives no job back: the same script makes a new one.
+        # Flux cannot give a job back: the same script makes a new one.
         'cd "${ISTHMUS_SCRIPT%/*}" && flux batch "$ISTHMUS_SCRIPT"',
     ),
 }  # fmt: skip
@@ -111,13 +112,15 @@ def of_template(path: Path) -> tuple[Scheduler, str]:
     try:
         text = path.expanduser().read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise UsageError(f"cannot read the batch template {path}: {reason}") from None
     said: dict[str, str] = dict.fromkeys(_KEYS, "")
     for line in re.findall(r"^#ISTHMUS +(.*)$", text, re.MULTILINE):
         key, equals, value = (word.strip() for word in line.partition("="))
         if not equals or key not in _KEYS:
-            raise UsageError(f"{path}: '#ISTHMUS {line}' is not KEY = VALUE, of {listing(_KEYS)}")
+            raise UsageError(
+                f"{path}: '#ISTHMUS {line}' is not KEY = VALUE; known keys are {listing(_KEYS)}"
+            )
         said[key] = value
     if not said["submit"] or "{command}" not in text:
         missing = "'#ISTHMUS submit = COMMAND {script}'" if not said["submit"] else "{command}"
@@ -146,6 +149,6 @@ def found_identifier(scheduler: Scheduler, printed: str) -> str | None:
 
 
 def command(template: str, **words: str) -> str:
-    """With its words quoted for a shell."""
+    """The command with its words quoted for a shell."""
     quoted = {key: shlex.quote(value) for key, value in words.items()}
     return template.format(**quoted)

@@ -10,8 +10,8 @@ from isthmus.queues.schedulers import Scheduler
 
 @dataclass(frozen=True)
 class PartScript:
-    """`folder`, a word of a shell, is where the script, the key and join.py stand on the cluster,
-    and where it is submitted; `wdir` where the ranks run, if it is there; `time` in seconds."""
+    """`folder`, a word of a shell, holds the script, the key and join.py on the cluster; the script
+    is submitted there. The ranks run in `wdir`, if it exists; `time` is in seconds."""
 
     name: str
     cluster: str
@@ -43,7 +43,7 @@ def key_of(cluster: str) -> str:
 
 
 def clock(seconds: float) -> dict[str, str]:
-    """A time as batch systems write it, rounded up to minutes."""
+    """A time in the forms of batch systems, rounded up to minutes."""
     minutes = max(1, -int(-seconds // 60))
     return {
         "clock": f"{minutes // 60:02d}:{minutes % 60:02d}:00",
@@ -52,7 +52,7 @@ def clock(seconds: float) -> dict[str, str]:
 
 
 def text(part: PartScript, scheduler: Scheduler, template: str = "") -> str:
-    """The whole script; `template` is the user's, in place of what a known scheduler needs."""
+    """The whole script; the user's `template` replaces what a known scheduler needs."""
     words = {
         "name": part.name,
         "n": str(part.n),
@@ -73,7 +73,7 @@ def text(part: PartScript, scheduler: Scheduler, template: str = "") -> str:
 
 
 def _body(part: PartScript, scheduler: Scheduler) -> str:
-    """The user's lines, then the agent."""
+    """The user's lines, then the agent's command."""
     folder = part.folder
     command = [
         f"exec python3 {folder}/join.py --key {folder}/{part.key}",

@@ -1,4 +1,4 @@
-"""Puts the parts of a job into their clusters' queues, and asks and cancels them there."""
+"""Puts the parts of a job into their clusters' queues; asks for them and cancels them there."""
 
 import asyncio
 import shlex
@@ -17,13 +17,13 @@ from isthmus.queues.schedulers import Scheduler
 from isthmus.queues.scripts import key_of
 
 _LIMIT = 60.0  # seconds that a scheduler has to answer
-_SETTLING = 4.0  # in which a job that is being ended comes to its last state
+_SETTLING = 4.0  # seconds in which an ending job reaches its last state
 _CONFIRMING = 2.0  # seconds between the two
 _PAUSE = 0.3
 
 
 def scheduler_of(spec: ClusterSpec) -> tuple[Scheduler, str]:
-    """The cluster's, and the user's template where it is one."""
+    """The cluster's scheduler, and the user's template if that is used."""
     assert spec.scheduler
     if spec.scheduler in SCHEDULERS:
         return schedulers.KNOWN[spec.scheduler], ""
@@ -31,14 +31,14 @@ def scheduler_of(spec: ClusterSpec) -> tuple[Scheduler, str]:
 
 
 def isthmusd_there(spec: ClusterSpec) -> str:
-    """As join.py takes it, which knows '~/'."""
+    """The path for join.py, which understands '~/'."""
     return isthmusd_of(spec.prefix, spec.host is None)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A cluster's part of a job; `folder` is a word of a shell there, `identifier` the
-    scheduler's, None before it is submitted."""
+    """A cluster's part of a job. `folder` is a word of a shell there; `identifier` is the
+    scheduler's, None before the part is submitted."""
 
     cluster: str
     host: str | None
@@ -47,7 +47,7 @@ class Part:
     identifier: str | None = None
 
     def shell(self, text: str) -> list[str]:
-        """The command that has a shell there run a text."""
+        """The command that runs a text in a shell there."""
         if self.host is None:
             return ["/bin/sh", "-c", text]
         return [*ssh_command(), self.host, f"exec sh -c {shlex.quote(text)}"]
@@ -67,7 +67,7 @@ class Part:
         return "\n".join(lines) + "\n"
 
     def submit(self, bundle: str) -> str:
-        """The identifier. RunError with what the scheduler said."""
+        """Returns the identifier. RunError with the scheduler's words."""
         command = ["/bin/sh"] if self.host is None else [*ssh_command(), self.host, "exec sh"]
         done = subprocess.run(
             command, input=bundle, capture_output=True, text=True,
@@ -80,7 +80,9 @@ class Part:
         if self.host and done.returncode == 255:
             raise RunError(f"cluster {self.cluster}: ssh could not connect\n  | {said}",
                            try_ssh(self.host))  # fmt: skip
-        raise RunError(f"cluster {self.cluster}: {self.scheduler.title} took no job\n  | {said}")
+        raise RunError(
+            f"cluster {self.cluster}: {self.scheduler.title} did not take the job\n  | {said}"
+        )
 
     def cancel(self) -> str:
         """What went wrong; empty when the job is cancelled, or has ended. Its key goes too."""
@@ -101,7 +103,7 @@ class Part:
         return f"cluster {self.cluster}: `{text}`: {said[0]}" if done.returncode and said else ""
 
     async def state(self) -> str:
-        """What the scheduler prints of the job; empty where it knows nothing."""
+        """The scheduler's output for the job; empty if it knows nothing."""
         if not self.identifier or not self.scheduler.state:
             return ""
         text = schedulers.command(self.scheduler.state, id=self.identifier)
@@ -122,7 +124,7 @@ class Part:
     async def why_over(self) -> str:
         """The scheduler's word for a job that will not run any more; empty for others. Slurm has
         said FAILED of a job that was going back into its queue (November 2026), so a word counts
-        that is said twice."""
+        only if it comes twice."""
         word = await self._settled()
         if self._may_run(word):
             return ""
@@ -132,10 +134,10 @@ class Part:
             return ""
         told = f"{self.scheduler.title} says that its job {self.identifier} is {word}"
         file = f"{self.folder}/{self.cluster}.out".replace('"', "")
-        return f"{told}\n  What it wrote is in {f'{self.host}:' if self.host else ''}{file}"
+        return f"{told}\n  Its output is in {f'{self.host}:' if self.host else ''}{file}"
 
     async def _settled(self) -> str:
-        """The state's first word, once the job does not just complete."""
+        """The first word of the state, once the job is no longer just completing."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + _SETTLING
         while True:
@@ -146,7 +148,7 @@ class Part:
             await asyncio.sleep(_PAUSE)
 
     def _may_run(self, word: str) -> bool:
-        """Where the scheduler says nothing, too."""
+        """True also if the scheduler says nothing."""
         return not word or word in (*self.scheduler.queued, *self.scheduler.running)
 
     def facts(self) -> dict[str, Any]:
@@ -160,7 +162,7 @@ class Part:
 
 
 def part_of(facts: dict[str, Any]) -> Part:
-    """As `facts` gave them."""
+    """The inverse of `facts`."""
     said: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in facts["scheduler"].items()
     }
@@ -170,5 +172,5 @@ def part_of(facts: dict[str, Any]) -> Part:
 
 
 def cancel_all(parts: Sequence[Part]) -> list[str]:
-    """What went wrong."""
+    """Returns the errors."""
     return [trouble for part in parts if (trouble := part.cancel())]

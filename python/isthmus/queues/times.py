@@ -13,8 +13,8 @@ _FORMS = "Write it as 90min, 2h, 02:00:00 (hours first) or 1-12:00:00 (days firs
 
 
 def seconds_of(option: str, text: str | None) -> float | None:
-    """UsageError for what is not a time, and for a number without a unit: Slurm takes it for
-    minutes, PBS for seconds."""
+    """UsageError for text that is not a time, and for a number without a unit: Slurm counts
+    minutes, PBS seconds."""
     if text is None:
         return None
     if re.fullmatch(r"\d+(\.\d*)?", text):
@@ -29,7 +29,7 @@ def seconds_of(option: str, text: str | None) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    """0 for what is not a time."""
+    """Returns 0 if it is not a time."""
     if found := _WITH_DAYS.fullmatch(text):
         days, hours, minutes, rest = (int(group or 0) for group in found.groups())
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest

@@ -1,1 +1,1 @@
-"""Looking at runs from other terminals: `isthmus ps` and `isthmus top`; and timelines of them."""
+"""Views of runs from other terminals (`isthmus ps` and `isthmus top`), and timelines of runs."""

@@ -1,5 +1,5 @@
-"""Clocks of hosts, as one: each is asked for its time before the ranks start and after they have
-ended, and runs evenly between."""
+"""One clock from the clocks of all hosts. Each is read before the ranks start and after they have
+ended, and is taken to run evenly between."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ _LIMIT = 5.0  # seconds
 
 @dataclass(frozen=True)
 class Reading:
-    """At `at`, by the launcher's clock, a host's was `ahead`; all nanoseconds. It is sure to half
-    the round trip."""
+    """At `at`, by the launcher's clock, a host's clock was `ahead`; all in nanoseconds. It is exact
+    to half the round trip."""
 
     at: int
     ahead: int
@@ -23,7 +23,7 @@ class Reading:
 
 
 async def ask(agent: Agent) -> Reading | None:
-    """The best of some round trips; nothing from an agent that does not answer."""
+    """The best of several round trips; or None if the agent does not answer."""
     best: Reading | None = None
     try:
         for _ in range(_ROUNDS):
@@ -35,18 +35,18 @@ async def ask(agent: Agent) -> Reading | None:
             if best is None or reading.round_trip < best.round_trip:
                 best = reading
     except (IsthmusError, KeyError, TypeError, ValueError):
-        pass  # an agent that is lost is told elsewhere
+        pass  # a lost agent is reported elsewhere
     return best
 
 
 @dataclass
 class Clock:
-    """Of one host: its readings, of which the first and the last count."""
+    """The clock of one host: its readings, of which the first and the last count."""
 
     readings: list[Reading] = field(default_factory=list)
 
     def common(self, local: int) -> int:
-        """What the launcher's clock said when this one said `local`, which is nanoseconds."""
+        """The launcher's time when this clock showed `local`; nanoseconds."""
         if not self.readings:
             return local
         first, last = self.readings[0], self.readings[-1]
@@ -57,13 +57,13 @@ class Clock:
 
     @property
     def unsure(self) -> int:
-        """Nanoseconds by which it may be wrong, where it is not exact by itself."""
+        """The nanoseconds by which it may be wrong, unless it is the launcher's own."""
         return max((reading.round_trip // 2 for reading in self.readings), default=0)
 
 
 def merged(places: Sequence[str], rounds: Sequence[Mapping[int, Reading]]) -> list[Clock]:
-    """A clock for each agent, of readings in rounds. Agents of one host, which have the same place
-    (where that is known), have one clock between them."""
+    """A clock for each agent, from readings in rounds. Agents on one host have the same place, if
+    that is known, and share a clock."""
     found: dict[str | int, Clock] = {}
     keys: list[str | int] = [place or index for index, place in enumerate(places)]
     for readings in rounds:

@@ -21,13 +21,13 @@ from isthmus.seeing.runs import GoneError, Line, Run
 from isthmus.seeing.sight import Sight
 from isthmus.units import parse_time
 
-_WIDTH = 160  # rows stay whole where nobody looks
+_WIDTH = 160  # rows stay whole if the output is not a terminal
 
 JobName = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN",
-        help="The run's name, or how that begins or ends, or the process of its `isthmus run`.",
+        help="The run's name, its first or last letters, or the process id of its `isthmus run`.",
         show_default=False,
     ),
 ]
@@ -35,16 +35,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def ps(run: JobName = None, as_json: AsJson = False) -> None:
-    """List your runs on this host; or the ranks of one: cluster, host, process, program.
+    """List your runs on this host, or the ranks of one: cluster, host, process, program.
 
     [bold]isthmus ps[/bold]
-      The runs that live: of `isthmus run`, and of `isthmus submit` once all clusters are there.
+      Running jobs: of `isthmus run`, and of `isthmus submit` once all clusters are there.
 
     [bold]isthmus ps 5a42e7d1[/bold]
       Its ranks, as a debugger needs them: `ssh HOST gdb -p PROCESS`.
 
-    A rank that has not called MPI_Init is known only where its cluster runs beside its agent; one \
-that is stopped is told as it was when last heard. States are those of `isthmus top`."""
+    A rank that has not called MPI_Init is shown only if its cluster runs beside its agent. A \
+    stopped rank is shown in its last known state. States are those of `isthmus top`."""
     if run is None:
         found = runs.every()
         if as_json:
@@ -68,32 +68,34 @@ def top(
     where: Annotated[
         bool,
         typer.Option(
-            "--where", help="Say once which rank waits in which MPI call for whom, and end."
+            "--where",
+            help="Show once in which MPI call each rank waits, and for which ranks; then end.",
         ),
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Print one view, over one interval, and end.")
+        bool, typer.Option("--once", help="Print one view, over one interval, then end.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line of JSON for each interval.")
     ] = False,
     interval: Annotated[
-        str, typer.Option(metavar="TIME", help="Seconds between two views: '2s', '500ms'.")
+        str, typer.Option(metavar="TIME", help="Time between two views: '2s', '500ms'.")
     ] = "2s",
 ) -> None:
     """Watch a run: its links, its clusters, and what its ranks wait for.
 
     [bold]isthmus top[/bold]
-      The only run of yours on this host, until q or Ctrl-C, or until it ends.
+      Your only run on this host, until q or Ctrl-C, or until it ends.
 
     [bold]isthmus top 5a42e7d1 --where[/bold]
-      Where a run hangs: what Ctrl-\\ would tell in its terminal.
+      Where a run hangs, as Ctrl-\\ would show in its terminal.
 
-    Of each direction of a link: bytes a second on the wire, the round trip, what was given to it \
-and has not been passed on yet, what TCP has sent again, messages and bytes of the program. Of \
-ranks: 'waiting' in an MPI call for another cluster; 'computing', or in a call within their \
-cluster; 'silent', when they do not answer (they are stopped, have not called MPI_Init, or have \
-left). Where standard output is no terminal, views follow each other as text."""
+    For each direction of a link it shows: bytes a second on the wire, the round trip, the backlog \
+    (data that has not been passed on yet), data that TCP has sent again, and messages and bytes \
+    of the program. Ranks are 'waiting' in an MPI call for another cluster, or 'computing' (or in \
+    a call within their cluster). Ranks that do not answer are 'silent': they are stopped, have \
+    not called MPI_Init, or have left. If standard output is not a terminal, views follow each \
+    other as text."""
     seconds = _interval(interval)
     named = runs.find(run)
     with runs.connect(named) as line:
@@ -115,19 +117,20 @@ def _interval(text: str) -> float:
     except ValueError as error:
         raise UsageError(f"--interval {error}") from None
     if not 0.1 <= seconds <= 3600:
-        raise UsageError(f"--interval {text}: it is from 100 ms to one hour")
+        raise UsageError(f"--interval {text}: it must be from 100 ms to one hour")
     return seconds
 
 
 def _asked(run: Run, line: Line, what: str, before: Sight | None = None) -> Sight:
-    """RunError where the run has ended, or is of another release."""
+    """RunError if the run has ended, or has another release of Isthmus."""
     try:
         return sight.read(line.ask(what), before)
     except GoneError:
         raise runs.ended(run) from None
     except (KeyError, TypeError, ValueError):
         raise RunError(
-            f"{run.job} answers in another way", "It is of another release of Isthmus than this."
+            f"{run.job} gives an answer that cannot be read",
+            "It runs under another release of Isthmus.",
         ) from None
 
 
@@ -138,15 +141,16 @@ def _tell_where(run: Run, line: Line) -> None:
         raise runs.ended(run) from None
     if not isinstance(lines, list) or not lines:
         raise RunError(
-            f"no rank of {run.job} can say where it is",
-            "They have not called MPI_Init, or the run is one cluster, where Isthmus has no part.",
+            f"no rank of {run.job} can report where it is",
+            "They have not called MPI_Init, or the run uses one cluster, where Isthmus is not "
+            "involved.",
         )
     for text in lines:
         print(text)
 
 
 def _looks(run: Run, line: Line, seconds: float, *, once: bool) -> Iterator[Sight]:
-    """Until the run ends, which is told, or the user has enough. The first has no rates."""
+    """Repeats until the run ends, which is reported, or the user stops. The first has no rates."""
     seen = _asked(run, line, "look")
     if not once:
         yield seen
@@ -165,7 +169,7 @@ def _looks(run: Run, line: Line, seconds: float, *, once: bool) -> Iterator[Sigh
 
 
 def _watch(run: Run, line: Line, seconds: float) -> None:
-    """On the whole terminal."""
+    """Uses the whole terminal."""
     console = Console()
     end = ""
     with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as display:
@@ -185,7 +189,7 @@ def _watch(run: Run, line: Line, seconds: float) -> None:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[float], bool]]:
-    """A function that waits some seconds, and says whether q was pressed meanwhile."""
+    """A function that waits for some seconds, and returns whether q was pressed meanwhile."""
 
     def only_waits(seconds: float) -> bool:
         time.sleep(seconds)

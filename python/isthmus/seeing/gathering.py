@@ -1,4 +1,4 @@
-"""`--trace`: traces of all processes brought here, with what puts them on one clock."""
+"""`--trace`: fetches the traces of all processes, with the readings that put them on one clock."""
 
 import asyncio
 import tempfile
@@ -18,7 +18,7 @@ _LIMIT = 60.0  # seconds that an agent has for each piece
 
 @dataclass
 class Gathered:
-    """What was brought: `files` below `folder`, each with the index of its agent."""
+    """What was fetched: `files` below `folder`, each with the index of its agent."""
 
     folder: tempfile.TemporaryDirectory[str]
     files: list[tuple[int, Path]] = field(default_factory=list)
@@ -28,13 +28,13 @@ class Gathered:
 
 
 class Gathering:
-    """Of a run. `begin` before its ranks start; `take` from an agent that is going to be let go;
-    `finish` when ranks have ended and agents live."""
+    """For one run. Call `begin` before its ranks start, `take` for an agent that is about to leave,
+    and `finish` when ranks have ended and agents still live."""
 
     def __init__(self, members: Members) -> None:
         self._members = members
         self._seen: list[Member] = []
-        self._taken: set[int] = set()  # indices of those whose traces are here
+        self._taken: set[int] = set()  # indices of agents whose traces are here
         self._rounds: list[dict[int, Reading]] = []
         self._found = Gathered(
             tempfile.TemporaryDirectory(prefix="isthmus-trace-", ignore_cleanup_errors=True)

@@ -1,4 +1,4 @@
-"""What ranks handed over to other clusters, over time, whichever way it then took."""
+"""Bytes that ranks handed over to other clusters, over time, by whichever way they then went."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ PERIOD = 50_000_000  # nanoseconds
 
 
 class Handed:
-    """By two clusters. Knows of each rank the cluster whose trace it left; what goes to others is
+    """By pair of clusters. A rank's cluster is known from its trace; messages to other ranks are
     left out."""
 
     def __init__(self, clusters: Mapping[int, str]) -> None:
@@ -23,7 +23,8 @@ class Handed:
             self._bytes[source, target][at // PERIOD] += send.args["bytes"]
 
     def rates(self) -> Iterator[tuple[str, int, int]]:
-        """Name of the pair, time, and bytes a second from then on; in order for each pair."""
+        """The name of the pair, the time, and bytes a second from then on; in order for each
+        pair."""
         for (source, target), periods in sorted(self._bytes.items()):
             name = f"{source} -> {target} handed over"
             for period in sorted(periods):

@@ -1,4 +1,4 @@
-"""What began and ended in a process, from the events of its trace."""
+"""Intervals in a process, from the events of its trace."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,14 +7,14 @@ from typing import Any
 
 from isthmus.tracefile import Row, Trace
 
-# Of a context: that of a window or file, whose messages are records of Isthmus's own
-# (core/service.hpp), and that of a file (mpi/process/traffic.hpp).
+# Bits of a context. One marks a window or file, whose messages are Isthmus's own records
+# (core/service.hpp); the other marks a file (mpi/process/traffic.hpp).
 _SERVED, _OF_FILES = 1 << 60, 1 << 59
 
 
 @dataclass
 class Interval:
-    """Nanoseconds, by the clock of its host. `thread` is where it began."""
+    """Nanoseconds, by the host's clock. It began on `thread`."""
 
     kind: str  # call, collective, phase, send, receive
     name: str
@@ -22,7 +22,7 @@ class Interval:
     start: int
     end: int
     args: dict[str, Any] = field(default_factory=dict)
-    flow: tuple[int, ...] = ()  # of a message: what is the same at its other end
+    flow: tuple[int, ...] = ()  # of a message: equal at both of its ends
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Moment:
 
 @dataclass
 class Story:
-    """Of one process."""
+    """The story of one process."""
 
     intervals: list[Interval] = field(default_factory=list)
     moments: list[Moment] = field(default_factory=list)
@@ -44,11 +44,11 @@ class Story:
 
 
 def read(trace: Trace, rank: int) -> Story:
-    """Of a rank."""
+    """Reads the story of a rank."""
     rows = sorted(trace.rows(), key=lambda row: row.time)
     if not rows:
         return Story()
-    for row in rows:  # a map of ranks has given processes other numbers than their nodes
+    for row in rows:  # under a rank map, ranks differ from nodes
         if "peer" in row.values:
             row.values["peer"] = int(trace.name("node", row.values["peer"]))
     story = Story(first=rows[0].time, last=rows[-1].time)
@@ -61,7 +61,7 @@ def read(trace: Trace, rank: int) -> Story:
 
 
 def _calls(rows: Sequence[Row], last: int) -> Iterator[Interval]:
-    """Whose beginning has given way to later events are left out."""
+    """Calls whose beginning later events have overwritten are left out."""
     windows = _windows(rows)
     under_way: dict[int, list[Interval]] = defaultdict(list)
     for row in rows:
@@ -82,8 +82,8 @@ def _calls(rows: Sequence[Row], last: int) -> Iterator[Interval]:
 
 
 def _tell(args: dict[str, Any], row: Row) -> None:
-    """The first message of a call, which mostly is its only one. Records of windows and files are
-    not what the program gave the call."""
+    """Adds the first message of a call, mostly its only one. Records of windows and files are not
+    data that the program gave to the call."""
     if args or row.values["context"] % 2 or row.values["context"] & _SERVED:
         return
     if row.name == "send-begun":
@@ -142,7 +142,7 @@ def _phases(rows: Iterable[Row], last: int) -> Iterator[Interval]:
 
 
 def _together(phases: Iterable[Interval]) -> Iterator[Interval]:
-    """Phases of one name that overlap, such as the pieces of a large message, are one."""
+    """Phases of one name that overlap, such as the pieces of a large message, become one."""
     last: dict[tuple[int, str], Interval] = {}
     for one in sorted(phases, key=lambda phase: phase.start):
         before = last.get((one.thread, one.name))
@@ -157,10 +157,10 @@ def _together(phases: Iterable[Interval]) -> Iterator[Interval]:
 
 
 def _messages(rows: Sequence[Row], rank: int, last: int) -> Iterator[Interval]:
-    """Messages to and from other clusters, numbered among those alike."""
+    """Messages to and from other clusters, with a number among equal ones."""
     open_now: dict[tuple[Any, ...], deque[Interval]] = defaultdict(deque)
     windows = _windows(rows)
-    # Two counts: a process sends to itself, too.
+    # Two counts, as a process also sends to itself.
     sent: dict[tuple[int, ...], int] = defaultdict(int)
     received: dict[tuple[int, ...], int] = defaultdict(int)
     for row in rows:
@@ -196,7 +196,7 @@ def _numbered(count: dict[tuple[int, ...], int], key: tuple[int, ...]) -> tuple[
 
 
 def _windows(rows: Iterable[Row]) -> frozenset[int]:
-    """Contexts of windows: their records have them, with a mark."""
+    """The contexts of windows: their records carry them, with a mark."""
     contexts = {row.values["context"] for row in rows if "context" in row.values}
     return frozenset(c ^ _SERVED for c in contexts if c & _SERVED and not c & _OF_FILES)
 
@@ -204,7 +204,7 @@ def _windows(rows: Iterable[Row]) -> frozenset[int]:
 def _of_message(values: dict[str, int], windows: frozenset[int]) -> dict[str, Any]:
     if values["context"] & _SERVED:
         of = "a file" if values["context"] & _OF_FILES else "a window"
-    elif values["context"] in windows:  # bytes that go apart from their records
+    elif values["context"] in windows:  # bytes that travel apart from their records
         of = "a window"
     else:
         of = "a collective" if values["context"] % 2 else "the program"
@@ -224,7 +224,7 @@ def _context(value: int) -> str:
 
 
 def in_lanes(intervals: Sequence[Interval]) -> Iterator[tuple[int, Interval]]:
-    """Numbers lanes so that in each of them intervals lie within each other or apart."""
+    """Numbers lanes such that intervals in a lane are nested or apart."""
     lanes: list[list[int]] = []  # ends of those that are open
     for one in sorted(intervals, key=lambda i: (i.start, -i.end)):
         for stack in lanes:

@@ -1,4 +1,4 @@
-"""The end of a run at which `isthmus ps` and `isthmus top` ask: a unix socket, a line of JSON for
+"""The end of a run that `isthmus ps` and `isthmus top` ask: a unix socket, with a line of JSON for
 each question and each answer."""
 
 import asyncio
@@ -31,7 +31,7 @@ Published = Callable[[str], Message]
 
 
 class Lookout:
-    """Of one run, from `open` to `close`. What it cannot do is no trouble of the run's."""
+    """For one run, from `open` to `close`. Its failures do no harm to the run."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class Lookout:
         published: Published,
         voice: Voice,
     ) -> None:
-        """`welcome` is given the connection of another run's launcher that wants to meet, and what
-        it said; `published` tells what a name stands for."""
+        """`welcome` gets the connection of another run's launcher that wants to meet, and its first
+        message; `published` returns the port of a name."""
         self._plan = plan
         self._welcome = welcome
         self._published = published
@@ -60,11 +60,11 @@ class Lookout:
         self._looking = asyncio.Lock()
 
     async def open(self) -> str:
-        """Why nobody can look, or nothing."""
+        """Returns why nobody can ask, or an empty string."""
         try:
             folder = runs.own_folder()
             path = folder / self._plan.job
-            # Whoever finds it under its own name and cannot connect takes it for abandoned.
+            # A socket under its own name that refuses connections would count as abandoned.
             early = folder / f".{self._plan.job}"
             early.unlink(missing_ok=True)
             listening = socket.socket(socket.AF_UNIX)
@@ -84,7 +84,7 @@ class Lookout:
         self._doorway.close()
 
     def hear(self, member: Member, message: Message) -> None:
-        """A `look` of an agent."""
+        """Takes a `look` from an agent."""
         self._looks[id(member)] = message
         self._members.changed()
 
@@ -119,7 +119,7 @@ class Lookout:
             case "lookup":
                 return self._published(str(asked.get("service")))
             case what:
-                return {"error": f"this run does not know how to tell '{what}'"}
+                return {"error": f"this run does not know the question '{what}'"}
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -150,7 +150,7 @@ class Lookout:
     # -- asking the agents -------------------------------------------------------------------
 
     async def _look(self, *, processes: bool) -> None:
-        """Asks all agents and ranks at once; those that do not answer in time are left out."""
+        """Asks all agents and ranks at once; agents that do not answer in time are left out."""
         async with self._looking:
             self._looks.clear()
             asked = [m for m in self._members if m.spawned and not m.lost]
@@ -158,7 +158,7 @@ class Lookout:
             for member in asked:
                 self._members.later(member.agent.send("look", processes=processes))
             everyone = self._members.until(lambda: all(id(m) in self._looks for m in asked))
-            if self._plan.alone:  # its ranks have nothing by which they could answer
+            if self._plan.alone:  # its ranks have no means to answer
                 await _within(everyone, _LIMIT)
                 return
             _, self._here = await asyncio.gather(
@@ -173,7 +173,7 @@ class Lookout:
                 stats.add(look, member.plan.cluster, own)
         of_rank = self._clusters_of_ranks()
         for rank, here in self._here.items():
-            # A process that has left has told its gateway, and answers no more.
+            # A process that has left has reported to its gateway, and answers no more.
             stats.add({"direct": here.get("direct")}, of_rank.get(rank, 0), set())
         name = self._plan.cluster_name
         return {
@@ -202,7 +202,7 @@ class Lookout:
         }
 
     def _clusters_of_ranks(self) -> dict[int, int]:
-        """Of each rank the index of its cluster."""
+        """The index of each rank's cluster."""
         names = [cluster.name for cluster in [*self._plan.clusters, *self._plan.grown]]
         return {
             rank: names.index(member.cluster.name)
@@ -238,7 +238,7 @@ class Lookout:
 
 
 def _doing(member: Member, here: Message | None) -> dict[str, Any]:
-    """What a rank does: `state`, and where it waits `for` and since how many `seconds`."""
+    """What a rank does: `state`, what it waits `for`, and the `seconds` of that."""
     if here is None:
         state = _state_of(member)
         return {"state": "silent" if state == "running" and member.joined else state}
@@ -258,7 +258,7 @@ def _state_of(member: Member) -> str:
 
 
 def _programs(plan: Plan) -> str:
-    """The command line's parts, as they were typed."""
+    """The parts of the command line, as they were typed."""
     parts = {part.number: part for cluster in plan.clusters for _, part in cluster.block.parts}
     return " : ".join(shlex.join(parts[number].argv) for number in sorted(parts))
 

@@ -1,4 +1,4 @@
-"""Traces as trace-event JSON, which Perfetto (ui.perfetto.dev) and chrome://tracing open."""
+"""Traces as trace-event JSON, for Perfetto (ui.perfetto.dev) and chrome://tracing."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ class Writer:
         self._out.write(json.dumps({"ph": phase, "pid": pid, **keys}, separators=(",", ":")))
 
     def time(self, common: int) -> float:
-        """Microseconds, as the format has them."""
+        """Microseconds, as the format demands."""
         return max(0, common - self._start) / 1000
 
     def process(self, pid: int, name: str) -> None:
@@ -50,7 +50,7 @@ class Writer:
 
 @contextmanager
 def writing(path: Path, start: int, about: Event) -> Iterator[Writer]:
-    """To a file, which is packed where its name ends in .gz."""
+    """Writes to a file, which is compressed if its name ends in .gz."""
     with opened(path) as out:
         out.write('{"displayTimeUnit":"ns","otherData":')
         out.write(json.dumps(about, separators=(",", ":")))

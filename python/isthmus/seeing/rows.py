@@ -1,4 +1,4 @@
-"""A table whose rows stay whole where a terminal is narrow: it leaves out columns."""
+"""A table whose rows stay whole on a narrow terminal: it leaves out columns."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 _PADDING = 2
-_GAP = _PADDING + 1  # the box's own between two columns, too
-_LEAST = 16  # characters, of the column that gives way
+_GAP = _PADDING + 1  # with the box's own between two columns
+_LEAST = 16  # characters of the column that shrinks
 
 
 class Rows:
-    """Columns by their names. Where there is no room those of `spare` are left out, from its first;
-    one column gives way before: `cropped` to one line, or `wrapped` to several."""
+    """Columns by their names. If there is no room, columns of `spare` are left out, from its first.
+    Before that, one column shrinks: `cropped` to one line, or `wrapped` to several."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Rows:
         return kept
 
     def _width(self, i: int) -> int:
-        """What a column needs."""
+        """The width that a column needs."""
         longest = max(len(text) for text in (self._columns[i], *(row[i] for row in self._rows)))
         return min(longest, _LEAST) if self._gives_way(self._columns[i]) else longest
 

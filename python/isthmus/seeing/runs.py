@@ -14,8 +14,8 @@ from typing import Any
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 
-PATIENCE = 5.0  # seconds; a run that is well answers within two
-_LONGEST_BASE = 48  # of a socket's path 107 bytes count
+PATIENCE = 5.0  # seconds; a healthy run answers within two
+_LONGEST_BASE = 48  # a socket's path may have 107 bytes
 MOST_ANSWER = 256 << 20
 
 
@@ -45,7 +45,7 @@ def folders() -> list[Path]:
 
 
 def is_private(folder: Path) -> bool:
-    """Nobody else can have put anything there."""
+    """Whether nobody else can have put anything there."""
     try:
         about = folder.lstat()
     except OSError:
@@ -84,7 +84,7 @@ class Line:
     """A connection to a run."""
 
     def __init__(self, path: Path) -> None:
-        """ConnectionRefusedError where nobody listens any more."""
+        """ConnectionRefusedError if nobody listens any more."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(PATIENCE)
@@ -119,7 +119,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has a socket; `about` is empty where it does not answer, since it is stopped."""
+    """A run with a socket; `about` is empty if the run does not answer, because it is stopped."""
 
     path: Path
     about: dict[str, Any]
@@ -135,13 +135,13 @@ class Run:
 
 
 def every() -> list[Run]:
-    """Those that live, the oldest first. What a run that was killed has left is removed. UsageError
-    where the user names a folder that others may write to."""
+    """The living runs, the oldest first. Leftovers of killed runs are removed. UsageError if the
+    user names a folder where others may write."""
     named = os.environ.get("ISTHMUS_RUNS")
     if named and os.path.lexists(named) and not is_private(Path(named)):
         raise UsageError(
-            f"ISTHMUS_RUNS: {named} is no folder of yours alone, and runs there are not looked at",
-            f"Make it so (`chmod 700 {named}`), or name another.",
+            f"ISTHMUS_RUNS: {named} is not a folder of yours alone, so its runs are ignored",
+            f"Close it to others (`chmod 700 {named}`), or name another folder.",
         )
     found = [run for folder in folders() for run in _those_in(folder)]
     return sorted(found, key=lambda run: run.about.get("started") or 0)
@@ -158,7 +158,7 @@ def _those_in(folder: Path) -> Iterator[Run]:
             continue
         except GoneError:
             about = {}
-        except OSError:  # it ended just now, or its queue is full since it is stopped
+        except OSError:  # it ended just now, or is stopped and its queue is full
             if not path.exists():
                 continue
             about = {}
@@ -166,24 +166,24 @@ def _those_in(folder: Path) -> Iterator[Run]:
 
 
 def none() -> str:
-    """In words, that there is none."""
+    """The sentence for the lack of a run."""
     named = os.environ.get("ISTHMUS_RUNS")
     absent = named and not os.path.lexists(named)
-    where = f"; ISTHMUS_RUNS names {named}, which is not there" if absent else ""
-    return f"no run of yours is on this host{where}"
+    where = f"; ISTHMUS_RUNS names {named}, which does not exist" if absent else ""
+    return f"you have no run on this host{where}"
 
 
 def find(name: str | None) -> Run:
-    """By the job's name, how that begins or ends, or the process id of its `isthmus run`; without a
-    name the only one."""
+    """Finds a run by its name, the beginning or end of that, or the process id of its `isthmus
+    run`. Without a name it finds the only run."""
     known = every()
     if not known:
         raise UsageError(f"there is no run '{name}': {none()}" if name else none(), _ELSEWHERE)
     if name is None:
         if len(known) > 1:
             raise UsageError(
-                f"{len(known)} runs of yours are on this host: {listing(r.job for r in known)}",
-                "Name one of them; `isthmus ps` tells more.",
+                f"you have {len(known)} runs on this host: {listing(r.job for r in known)}",
+                "Name one of them; `isthmus ps` shows more.",
             )
         return known[0]
     fits = [
@@ -193,21 +193,21 @@ def find(name: str | None) -> Run:
     if len(exact or fits) == 1:
         return (exact or fits)[0]
     if fits:
-        raise UsageError(f"'{name}' may be {listing(r.job for r in fits)}", "Say more of its name.")
+        raise UsageError(
+            f"several runs match '{name}': {listing(r.job for r in fits)}", "Give more of the name."
+        )
     near = did_you_mean(name, [run.job for run in known])
-    raise UsageError(
-        f"there is no run '{name}' of yours on this host{near}", "`isthmus ps` lists them."
-    )
+    raise UsageError(f"you have no run '{name}' on this host{near}", "`isthmus ps` lists them.")
 
 
 _ELSEWHERE = (
-    "Runs are seen on the host of their `isthmus run` or `isthmus submit`; `isthmus jobs` lists "
-    "those that still wait in queues."
+    "Runs are shown on the host of their `isthmus run` or `isthmus submit`; `isthmus jobs` lists "
+    "jobs that still wait in queues."
 )
 
 
 def connect(run: Run) -> Line:
-    """RunError with a sentence where it has ended."""
+    """RunError with a sentence if the run has ended."""
     try:
         return Line(run.path)
     except OSError:
@@ -217,6 +217,7 @@ def connect(run: Run) -> Line:
 def ended(run: Run) -> RunError:
     if run.path.exists():
         return RunError(
-            f"{run.job} does not answer", "Its `isthmus run` is stopped: `fg` or SIGCONT goes on."
+            f"{run.job} does not answer",
+            "Its `isthmus run` is stopped: continue it by `fg` or SIGCONT.",
         )
     return RunError(f"{run.job} has ended")

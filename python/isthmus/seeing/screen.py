@@ -1,4 +1,4 @@
-"""What `isthmus ps` and `isthmus top` print."""
+"""The output of `isthmus ps` and `isthmus top`."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -60,11 +60,11 @@ def ranks_table(ranks: Iterable[Rank]) -> Rows:
 
 
 def live(sight: Sight, *, room: int | None = None) -> RenderableType:
-    """All of a look; of links and of what ranks wait for, as much as `room` lines hold: the busiest
-    links, and who waits longest."""
+    """A whole view. Links, and what ranks wait for, are limited to what fits into `room` lines: the
+    busiest links, and the ranks that wait longest."""
     parts: list[RenderableType] = [_head(sight), "", _clusters(sight, whole=room is None)]
     if sight.alone:
-        parts += ["", "One cluster: a native job, in whose messages Isthmus has no part."]
+        parts += ["", "One cluster: a native job, whose messages do not go through Isthmus."]
     waits = _waits(sight)
     left = None if room is None else room - 6 - len(sight.clusters) - (3 if waits else 0)
     if sight.traffic:
@@ -72,13 +72,13 @@ def live(sight: Sight, *, room: int | None = None) -> RenderableType:
         shown, more = _busiest(sight.traffic, most)
         parts += ["", _traffic(shown)]
         if more:
-            parts.append(f"and {more} more; --once tells all")
+            parts.append(f"and {more} more; --once shows all")
         left = None if left is None else left - 3 - len(shown) - bool(more)
     if waits:
         told = waits if left is None else waits[: max(3, left)]
         parts += ["", "waiting:", *(Text("  " + line) for line in told)]
         if len(told) < len(waits):
-            parts.append(f"  and {len(waits) - len(told)} more; --where tells all")
+            parts.append(f"  and {len(waits) - len(told)} more; --where shows all")
     return Group(*parts)
 
 
@@ -89,8 +89,8 @@ def _head(sight: Sight) -> Text:
 
 
 def _clusters(sight: Sight, *, whole: bool) -> Rows:
-    """A line for each, or what they do in full."""
-    doing = "what they do"
+    """A line for each cluster, with the states of its ranks."""
+    doing = "state of ranks"
     rows = Rows(
         ("cluster", "host", "ranks", "joined", doing),
         right=("ranks", "joined"),
@@ -107,7 +107,7 @@ def _clusters(sight: Sight, *, whole: bool) -> Rows:
 
 
 def _busiest(traffic: Sequence[Traffic], most: int | None) -> tuple[Sequence[Traffic], int]:
-    """So many in their order, and how many others there are."""
+    """The `most` busiest in their order, and the number of others."""
     if most is None or len(traffic) <= most:
         return traffic, 0
     by_rate = sorted(traffic, key=lambda one: (-(one.rate or 0), -one.wire_bytes))[:most]
@@ -142,7 +142,7 @@ def _lost(one: Traffic) -> str:
 
 
 def _waits(sight: Sight) -> list[str]:
-    """Ranks that say the same share a line; who waits longest comes first."""
+    """Ranks that say the same share a line; those that wait longest come first."""
     alike: dict[str, list[Rank]] = {}
     for rank in sight.ranks:
         if rank.state == "waiting":
@@ -155,7 +155,7 @@ def _waits(sight: Sight) -> list[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """All of a few."""
+    """All names if they are few."""
     most = 4
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

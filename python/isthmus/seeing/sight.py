@@ -1,4 +1,4 @@
-"""What a run answers to those who look, as values; and what two looks say together."""
+"""A run's answers to a viewer as values, and the differences between two of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Traffic:
-    """One direction between two gateways, or two clusters. None: it is not measured there."""
+    """One direction between two gateways, or two clusters. None: not measured there."""
 
     source: str
     target: str
@@ -24,11 +24,11 @@ class Traffic:
     messages: int
     bytes: int
     wire_bytes: int
-    rate: float | None = None  # bytes a second on the wire since the look before
+    rate: float | None = None  # bytes a second on the wire since the last view
     rtt: float | None = None  # seconds
     waiting: int | None = None  # bytes
     lost: int | None = None  # bytes that TCP has sent again
-    lost_now: int | None = None  # of these, since the look before
+    lost_now: int | None = None  # part of these since the last view
     streams: int | None = None
     silence: float = 0.0  # seconds
 
@@ -47,7 +47,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Sight:
-    """A look at a run; `interval` are the seconds since the one before, 0 of the first."""
+    """A view of a run; `interval` is the seconds since the last view, 0 for the first."""
 
     job: str
     program: str
@@ -65,8 +65,8 @@ class Sight:
 
 
 def read(answer: dict[str, Any], before: Sight | None = None) -> Sight:
-    """Of an answer to "look" or "ranks". Raises KeyError, TypeError or ValueError for another
-    release's."""
+    """Reads an answer to "look" or "ranks". KeyError, TypeError or ValueError if it comes from
+    another release."""
     now = float(answer["time"])
     interval = now - before.time if before else 0.0
     last = {(t.source, t.target, t.way): t for t in before.traffic} if before else {}
@@ -132,8 +132,8 @@ def _with_rate(now: Traffic, last: dict[tuple[str, str, str], Traffic], interval
     before = last.get((now.source, now.target, now.way))
     if interval <= 0:
         return now
-    # What has begun since the last look had sent nothing; a rank that does not answer takes its
-    # share of what went without gateways out of the sum for a while.
+    # Traffic that began since the last view had sent nothing before. A rank that does not answer
+    # takes its share of traffic without gateways out of the sum for a while.
     sent = now.wire_bytes - (before.wire_bytes if before else 0)
     lost = (now.lost or 0) - ((before.lost or 0) if before else 0)
     return Traffic(

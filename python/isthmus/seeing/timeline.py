@@ -1,4 +1,4 @@
-"""The file of `isthmus run --trace`: all clusters on one clock, and the sums of what crossed."""
+"""The file of `isthmus run --trace`: all clusters on one clock, and the sums of the traffic."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from isthmus.seeing.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 from isthmus.stats import Stats
 from isthmus.tracefile import Trace
 
-_LINKS = 1  # the process of what crossed; gateways and ranks come after it
+_LINKS = 1  # the process for traffic; gateways and ranks come after it
 _FIRST_GATEWAY, _FIRST_RANK = 100, 1000
 _OUTSTANDING, _MESSAGES = 10_000_000, 20_000_000  # rows; threads of the kernel come before them
 _PERIOD = 100_000_000  # nanoseconds between two counts of a gateway
@@ -37,7 +37,7 @@ class _Process:
 
 
 def write(options: TraceOptions, plan: Plan, found: Gathered, stats: Stats, voice: Voice) -> None:
-    """Writes the file, tells what it lacks, and removes what was gathered. RunError where it cannot
+    """Writes the file, reports what it lacks, and removes the fetched traces. RunError if it cannot
     be written."""
     try:
         _write(options, plan, found, stats, voice)
@@ -93,7 +93,7 @@ def _beginning(process: _Process) -> int | None:
 
 
 def sums(plan: Plan, stats: Stats) -> list[dict[str, Any]]:
-    """What crossed, as --stats has it."""
+    """The traffic, as --stats has it."""
 
     def one(source: str, target: str, way: str, count: dict[str, float]) -> dict[str, Any]:
         counted = {key: int(count.get(key, 0)) for key in ("messages", "bytes", "wire_bytes")}
@@ -117,7 +117,7 @@ def sums(plan: Plan, stats: Stats) -> list[dict[str, Any]]:
 def _missing(
     plan: Plan, options: TraceOptions, processes: Sequence[_Process], voice: Voice
 ) -> list[dict[str, Any]]:
-    """What the file lacks; the user is told."""
+    """The parts that the file lacks; the user hears of it."""
     missing: list[dict[str, Any]] = []
     for process in processes:
         if lost := process.trace.lost:
@@ -136,13 +136,13 @@ def _missing(
             f"processes keep their last {options.records}{remedy}"
         )
     here = {process.rank for process in processes}
-    # Of a native job there are none, since it has nothing of the grid.
+    # A native job has none of them, since Isthmus is not involved.
     absent = [] if plan.alone else [rank for rank in range(plan.size) if rank not in here]
     if absent:
         missing.append({"ranks": absent})
         voice.warn(
-            f"the trace lacks {gathering.names_of(absent)}: who is missing did not end in good "
-            "order, has not called MPI_Init, or does not see its cluster's working directory"
+            f"the trace lacks {gathering.names_of(absent)}: such ranks did not end in good order, "
+            "have not called MPI_Init, or do not see their cluster's working directory"
         )
     if plan.alone:
         voice.warn("the world is one cluster, a native job: the trace has nothing to show")
@@ -157,7 +157,7 @@ def _size(count: int) -> str:
 
 
 def _gateway(out: Writer, pid: int, plan: Plan, process: _Process) -> int:
-    """Counters of the links that the gateways of an agent send on. Returns the last time."""
+    """Counters of the links on which the gateways of an agent send. Returns the last time."""
     if not process.trace.kept:
         return 0
     out.process(pid, f"gateways of {process.cluster} ({process.trace.host})")
@@ -169,7 +169,7 @@ def _gateway(out: Writer, pid: int, plan: Plan, process: _Process) -> int:
         ends = row.values["from"], row.values["peer"]
         name = f"{plan.gateway_name(ends[0])} -> {plan.gateway_name(ends[1])}"
         time, sent = row.time, row.values["bytes"]
-        # Counts are noted when they are news: before that, nothing has moved since the last.
+        # Counts are recorded when they change: nothing has moved between two records.
         since, before = last.get(ends, (time - _PERIOD, 0))
         begin = max(since, time - _PERIOD)
         at = process.clock.common
@@ -189,7 +189,7 @@ def _gateway(out: Writer, pid: int, plan: Plan, process: _Process) -> int:
 
 
 def _totals(out: Writer, plan: Plan, stats: Stats, end: int) -> None:
-    """The last counts of all, which the agents made when the ranks had ended."""
+    """The last counts of all links, which the agents took when the ranks had ended."""
     for one in sums(plan, stats):
         way = "" if one["way"] == "link" else f", {one['way']}"
         counts = {"messages": one["messages"], "bytes": one["bytes"]}
@@ -246,7 +246,7 @@ def _arrow(out: Writer, pid: int, tid: int, one: Interval, at: int) -> None:
 
 
 def _rows(story: Story) -> Iterator[tuple[int, Interval]]:
-    """The row of each interval, in which it lies within others or apart from them."""
+    """The row of each interval: in a row, intervals are nested or apart."""
     by_thread: dict[int, list[Interval]] = {}
     for one in story.intervals:
         if one.kind == "call":
@@ -278,7 +278,7 @@ def _by_start(one: Interval) -> tuple[int, int]:
 def _fitting(
     calls: Sequence[Interval], others: Iterable[Interval]
 ) -> tuple[list[Interval], list[Interval]]:
-    """Of the others those that lie within a call, and within each other or apart; and the rest."""
+    """The others that lie within a call, and are nested or apart; and the rest."""
     fitting: list[Interval] = []
     rest: list[Interval] = []
     marks = sorted(calls, key=_by_start)
@@ -297,7 +297,7 @@ def _fitting(
             open_others.pop()
         good = bool(open_calls) and open_calls[-1].end >= one.end
         good = good and (not open_others or open_others[-1].end >= one.end)
-        # A call that begins within it ends within it.
+        # A call that begins within it must end within it.
         later = at
         while good and later < len(marks) and marks[later].start < one.end:
             good = marks[later].end <= one.end

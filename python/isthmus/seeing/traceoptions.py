@@ -20,10 +20,11 @@ class TraceOptions:
 
 
 def traced(file: str | None, size: str | None) -> TraceOptions | None:
-    """Of `--trace FILE` and `--trace-size SIZE`. UsageError, also where there is no such folder."""
+    """Reads `--trace FILE` and `--trace-size SIZE`. UsageError, also if the folder does not
+    exist."""
     if file is None:
         if size is not None:
-            raise UsageError("--trace-size is of --trace", "Name the file by --trace FILE.")
+            raise UsageError("--trace-size needs --trace", "Name a file by --trace FILE.")
         return None
     path = Path(file)
     if trouble := _trouble(path):
@@ -36,24 +37,24 @@ def traced(file: str | None, size: str | None) -> TraceOptions | None:
         raise UsageError(f"--trace-size {error}") from None
     if not 64 <= records <= MOST_RECORDS:
         raise UsageError(
-            f"--trace-size {size}: it is from 4 KiB to 256 MiB, for each process",
-            "An event takes 64 bytes; without it there is room for 65536.",
+            f"--trace-size {size}: it must be from 4 KiB to 256 MiB, for each process",
+            "An event takes 64 bytes; by default there is room for 65536.",
         )
     return TraceOptions(path, 1 << (records - 1).bit_length())
 
 
 def _trouble(path: Path) -> str:
-    """Why there can be no such file, as far as can be seen before it is made."""
+    """Why there can be no such file, as far as that is visible before it is made."""
     try:
         if path.is_dir():
             return "is a folder"
-        return "" if path.parent.is_dir() else f"there is no folder {path.parent}"
+        return "" if path.parent.is_dir() else f"the folder {path.parent} does not exist"
     except (OSError, ValueError) as error:
         return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def told_ranks(options: TraceOptions | None, own: str) -> dict[str, str]:
-    """Of their environment. `own` is what the user has them trace anyway."""
+    """Variables for the ranks. `own` is what the user lets them trace anyway."""
     if options is None:
         return {}
     named = ",".join(filter(None, (own, OF_RANKS)))

@@ -1,1 +1,1 @@
-"""`isthmus tune`: what the networks of a grid carry, measured once and kept beside its file."""
+"""`isthmus tune`: measures the networks of a grid once, and keeps the figures beside its file."""

@@ -1,7 +1,7 @@
-"""How sure measured figures are: whether runs agree, with each other and with the grid file.
+"""The reliability of measured figures: whether runs agree with each other and with the grid file.
 
 A busy machine makes figures worse, never better. So the best of several runs counts, and it is
-believed when a second run has come near it."""
+believed once a second run has come near it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from isthmus.grid import Grid, LinkSpec
 from isthmus.tune.figures import ClusterFigures, Figures, PairFigures, best
 
-_SLIGHT = 5e-6  # seconds: a processor that others use as well woke later
-# Of the best figure, for the second best. What a message costs is some microseconds of such a
-# processor; choices stand half and double of it.
+_SLIGHT = 5e-6  # seconds: a shared processor may wake later
+# The second best figure may differ from the best by this part. A message costs some microseconds of
+# a shared processor; choices change at half and double of that.
 NEAR = {"latency": 0.15, "rate": 0.15, "message": 0.5}
-# What of the grid file's `rate` and `rtt` a link may turn out to be, of the rate no more than the
-# members' own links carry. Headers and the shaper's burst make the rate a few percent less or more;
-# small messages wait for the processors.
+# A measured link may have these parts of the grid file's `rate` and `rtt`. The rate counts only as
+# far as the members' own links carry it. Headers and the shaper's burst change the rate by a few
+# percent; small messages wait for the processors.
 _RATE = (0.5, 1.2)
 _TRIP = (0.8, 1.5)
-_SLACK = 1e-3  # seconds, of a processor that is busy elsewhere
+_SLACK = 1e-3  # seconds, for a processor that is busy elsewhere
 
-# What of ISTHMUS_NETWORK the figures decide.
+# The keys of ISTHMUS_NETWORK that the figures decide.
 _CLUSTER_KEYS = {
     "latency": ("link-latency",),
     "rate": ("link-rate",),
@@ -31,13 +31,13 @@ _NAMES = {"latency": "latency", "rate": "bandwidth", "message": "cost of a messa
 
 
 def told(spread: float) -> str:
-    """A relative difference in words: beyond 100 % it is a factor."""
+    """A relative difference in words; from 100 % on it is a factor."""
     return f"{100 * spread:.0f} %" if spread < 1 else f"a factor of {1 + spread:.3g}"
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A figure that is not believed: what of ISTHMUS_NETWORK it would have decided, and why."""
+    """A figure that is not believed: the keys of ISTHMUS_NETWORK that it would decide, and why."""
 
     keys: tuple[str, ...]
     sentence: str
@@ -45,8 +45,8 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`figures` are the best of all runs; `spreads` say for each row of them (clusters, then pairs)
-    how far the second best run is away, at the worst; None with a single run."""
+    """`figures` are the best of all runs. `spreads` say for each row of them (clusters, then pairs)
+    how far away the second best run is, at worst; None with a single run."""
 
     figures: Figures
     spreads: list[float | None]
@@ -58,7 +58,7 @@ class Verdict:
 
 
 def judge(runs: Sequence[Figures], grid: Grid) -> Verdict:
-    """At least one run."""
+    """Needs at least one run."""
     found = best(runs)
     doubts: list[Doubt] = []
     spreads: list[float | None] = []
@@ -72,7 +72,7 @@ def judge(runs: Sequence[Figures], grid: Grid) -> Verdict:
         doubts += _against_rates(what, pair, found, grid)
         doubts += _against_trip(what, pair, grid)
         if 0 < pair.latency < pair.message:
-            text = f"{what}: a message costs more than it takes to arrive"
+            text = f"{what}: a message costs more than its latency"
             doubts.append(Doubt(_PAIR_KEYS["message"], text))
     doubts += _fans(runs, found)
     return Verdict(found, spreads, doubts)
@@ -99,7 +99,7 @@ def _agree(
 
 
 def _fans(runs: Sequence[Figures], found: Figures) -> list[Doubt]:
-    """What ways share is believed when two runs saw as much of it."""
+    """A shared stretch is believed if two runs measured it alike."""
     doubts = []
     for stretch in found.stretches():
         source, others = stretch.between[0][0], [other for _, other in stretch.between]
@@ -118,13 +118,13 @@ def _link_between(pair: PairFigures, grid: Grid) -> LinkSpec | None:
 
 
 def _of_links(pair: PairFigures, found: Figures) -> float:
-    """What the links of all senders carry together, or of all receivers; 0: not known."""
+    """The capacity of the links of all senders together, or of all receivers; 0: not known."""
     rates = [c.rate for c in found.clusters if c.name in pair.between]
     return pair.senders * min(rates, default=0)
 
 
 def _against_rates(what: str, pair: PairFigures, found: Figures, grid: Grid) -> list[Doubt]:
-    """What the grid file's rate, or the members' links where they are narrower, allow."""
+    """Compares with the grid file's rate, or with the members' links where they are narrower."""
     link = _link_between(pair, grid)
     if not link or not link.rate or pair.rate <= 0:
         return []
@@ -134,16 +134,16 @@ def _against_rates(what: str, pair: PairFigures, found: Figures, grid: Grid) -> 
     if _RATE[0] <= share <= _RATE[1]:
         return []
     by = (
-        f"what {pair.senders} links of members carry"
+        f"the capacity of {pair.senders} links of members"
         if narrow
-        else f"the {link.rate} that the grid file says"
+        else f"the {link.rate} in the grid file"
     )
     text = f"{what}: the bandwidth is {100 * share:.0f} % of {by}"
     return [Doubt(_PAIR_KEYS["rate"], text)]
 
 
 def _against_trip(what: str, pair: PairFigures, grid: Grid) -> list[Doubt]:
-    """The round trip that the grid file says."""
+    """Compares with the round trip in the grid file."""
     link = _link_between(pair, grid)
     if not link or not link.rtt or pair.latency <= 0:
         return []
@@ -151,5 +151,5 @@ def _against_trip(what: str, pair: PairFigures, grid: Grid) -> list[Doubt]:
     if _TRIP[0] * half <= pair.latency <= _TRIP[1] * half + _SLACK:
         return []
     trip = f"{2e3 * pair.latency:.3g} ms"
-    text = f"{what}: a round trip takes {trip}, {link.rtt} by the grid file"
+    text = f"{what}: a round trip takes {trip}, but the grid file says {link.rtt}"
     return [Doubt(_PAIR_KEYS["latency"], text)]

@@ -30,7 +30,7 @@ def tune(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file. Without it: the one that ISTHMUS_GRID names.",
+            help="The grid file. Default: the file that ISTHMUS_GRID names.",
         ),
     ] = None,
     n: Annotated[
@@ -39,7 +39,7 @@ def tune(
             "-n",
             min=1,
             metavar="N",
-            help="Ranks of each cluster that take part. Without it: its slots, at most 16.",
+            help="Ranks of each cluster that take part. Default: its slots, at most 16.",
         ),
     ] = None,
     passes: Annotated[
@@ -47,32 +47,34 @@ def tune(
         typer.Option(
             min=1,
             metavar="N",
-            help="At most so many runs: they end when the best two agree in all figures.",
+            help="Maximum number of runs. Stops earlier once the best two agree in all figures.",
         ),
     ] = 8,
     mpicc: Annotated[
         str,
         typer.Option(
-            metavar="MPICC", help="Compiles the measuring program for clusters without 'mpi' key."
+            metavar="MPICC",
+            help="The compiler of the measuring program, for clusters without 'mpi' key.",
         ),
     ] = "mpicc",
-    forget: Annotated[bool, typer.Option("--forget", help="Remove what was measured.")] = False,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Remove the stored measurements.")
+    ] = False,
 ) -> None:
-    """Measure the networks of a grid once, for the choice of collective algorithms.
+    """Measure the networks of a grid once, so that the best collective algorithms are chosen.
 
-    Of each cluster: latency and bandwidth of a rank's link, and what a message costs. Of each pair
-    of clusters: latency, and the bandwidth of all senders together; where pairs differ, each counts
-    for what crosses it. Of three clusters and more: what the ways from one to several others share.
-    It is measured again until the
-    best two runs agree; what does not agree, or contradicts the grid file, is not kept. What is
-    found is kept beside the grid file, as GRID.tune.json, and used by each `isthmus run` with that
-    file until the file changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its
-    place."""
+    In each cluster, it measures latency and bandwidth of a rank's link, and the cost of a message.
+    Between clusters, it measures latency, and the bandwidth of all senders together. Pairs with
+    different links keep figures of their own. With three or more clusters, it also measures what
+    the network paths from one cluster to several others share.
+
+    Measuring is repeated until the best two runs agree. Figures that do not agree, or contradict
+    the grid file, are not kept. The others are kept beside the grid file, as GRID.tune.json. Each
+    `isthmus run` with that file uses them until the file changes. ISTHMUS_NETWORK in the
+    environment of `isthmus run` overrides them."""
     file = grid_file(argument, grid)
     if not file:
-        raise UsageError(
-            "there is no grid to tune", "Name its file: isthmus tune FILE, or ISTHMUS_GRID."
-        )
+        raise UsageError("no grid file is named", "Name one: isthmus tune FILE, or ISTHMUS_GRID.")
     spec = grids.load(file)
     if forget:
         store.path_for(file).unlink(missing_ok=True)
@@ -84,8 +86,8 @@ def tune(
         _tell(f"not kept: {doubt.sentence}")
     if not verdict.figures.network(verdict.left_out):
         raise RunError(
-            "nothing is kept, as no figure is sure",
-            "Measure again when nothing else runs on these hosts and the network between them.",
+            "nothing is kept, because no figure is reliable",
+            "Measure again while nothing else uses these hosts and the network between them.",
         )
     when = datetime.now(timezone.utc).isoformat(timespec="seconds")
     path = store.write(file, verdict.figures, when, verdict.left_out)
@@ -93,7 +95,7 @@ def tune(
 
 
 def _measured(run: Callable[[], Figures], spec: Grid, passes: int) -> Verdict:
-    """Runs until the best two agree, at most `passes` times; tells each."""
+    """Runs until the best two agree, at most `passes` times, and reports each run."""
     runs: list[Figures] = []
     while True:
         _tell(f"measuring, run {len(runs) + 1} of at most {passes}")
@@ -119,7 +121,7 @@ def _percent(spread: float | None) -> str:
 def _show(verdict: Verdict) -> None:
     figures = verdict.figures
     spreads = iter(verdict.spreads)
-    table = Table("between", "ranks", "latency", "bandwidth", "a message", "sure to")
+    table = Table("between", "ranks", "latency", "bandwidth", "per message", "runs differ by")
     for cluster in figures.clusters:
         table.add_row(
             f"ranks of {cluster.name}",

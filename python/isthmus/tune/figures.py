@@ -1,4 +1,4 @@
-"""What was measured, and what the choice of collective algorithms goes by."""
+"""The measurements, and the figures for the choice of collective algorithms."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -11,17 +11,17 @@ from isthmus.errors import RunError
 from isthmus.latermodel import LaterModel
 from isthmus.networktext import rate, time
 
-# Of a pair's own rate, beside others: two that share nothing keep it, two alike that share a
-# stretch have half of it.
+# The part of a pair's own rate that it has beside others. Pairs that share nothing keep all of it;
+# two alike that share a stretch have half of it.
 _SHARES = 0.75
-# Seconds one way between clusters of one room. A segment of a pipeline costs there what a message
-# by itself does, for ranks wait for processors and not for the way: 1 MiB over `room` (two cores)
-# was broadcast in 14 ms by `striped`, which was chosen at 2 us for a segment, and in 2.6 by
-# `magpie`; reduced in 35 and 5.4 (medians on a busy machine, November 2026).
+# Seconds one way between clusters of one room. There a segment of a pipeline costs as much as a
+# message by itself, since ranks wait for processors. 1 MiB over `room` (two cores) was broadcast in
+# 14 ms by `striped`, which was chosen at 2 us for a segment, and in 2.6 by `magpie`; reduced in 35
+# and 5.4 (medians on a busy machine, November 2026).
 _ROOM = 100e-6
-_OF_LINKS = 0.85  # of what all links carry: headers, and ends of streams that are not at one time
-# Of what hosts have carried: a fan of many streams takes more of processors that others use, too
-# (803 Mbit/s of 958 where ways share nothing, `distant` on two busy cores, November 2026).
+_OF_LINKS = 0.85  # of the links' capacity: headers, and streams that end at different times
+# Part of the hosts' capacity: a fan of many streams takes more of shared processors (803 Mbit/s of
+# 958 where paths share nothing, `distant` on two busy cores, November 2026).
 _OF_HOSTS = 0.7
 
 
@@ -44,9 +44,9 @@ class PairFigures(LaterModel):
 
 
 class FanFigures(LaterModel):
-    """What went from one cluster to each of the others, to all of them at the same time, and the
-    seconds until it was there. `both_bytes` went in `both_seconds` between it and one other, both
-    ways at the same time; 0: not measured."""
+    """Bytes that went from one cluster to each of the others, and to all of them at the same time,
+    with the seconds until they arrived. `both_bytes` went in `both_seconds` between it and one
+    other, both ways at the same time; 0: not measured."""
 
     source: str
     to: list[str]
@@ -62,13 +62,13 @@ class FanFigures(LaterModel):
 
     @property
     def rates(self) -> dict[str, float]:
-        """By cluster, of those that were measured."""
+        """Rates by cluster, for clusters that were measured."""
         each = zip(self.to, self.bytes, self.seconds, strict=True)
         return {to: sent / taken for to, sent, taken in each if taken > 0}
 
     def together(self, others: Collection[str]) -> float:
-        """Bytes a second to all of `others`: until the last of them has everything, since one that
-        has it sooner leaves what they share to the rest."""
+        """Bytes a second to all of `others`, until the last of them has everything: one that is
+        done sooner leaves the shared stretch to the rest."""
         each = zip(self.to, self.bytes, self.seconds, strict=True)
         chosen = [(sent, taken) for to, sent, taken in each if to in others]
         longest = max((taken for _, taken in chosen), default=0)
@@ -81,10 +81,10 @@ class Figures(LaterModel):
     fans: list[FanFigures] = []
 
     def network(self, without: Collection[str] = ()) -> str:
-        """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys; `shared=SOURCE` is
-        the stretch of the ways from there. Of several clusters the worst, since a collective waits
-        for the last; of pairs the worst, too, and what differs from it; of several runs see
-        `best`."""
+        """The text for ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys.
+        `shared=SOURCE` is the stretch that the paths from there share. The worst cluster counts,
+        since a collective waits for the last. The worst pair counts, too, with entries for pairs
+        that differ. For several runs see `best`."""
         every: list[ClusterFigures | PairFigures] = [*self.clusters, *self.pairs]
         segments = [c.message for c in self.clusters]
         segments += [pair.message for pair in self.pairs if 0 < pair.latency < _ROOM]
@@ -118,10 +118,10 @@ class Figures(LaterModel):
         )
 
     def stretches(self) -> list[networktext.Stretch]:
-        """What the ways from one cluster to several others share: those that carry less while all
-        are used do, unless they carry together what the cluster's own links do, or what its hosts
-        and gateways do: as much as goes both ways of one, where even that is less than each way
-        carries alone."""
+        """The stretches that paths from one cluster to several others share: such paths carry less
+        while all are used. They do not count if together they reach the capacity of the cluster's
+        own links, or of its hosts and gateways. That capacity is what one path carries both ways,
+        if that is less than it carries each way alone."""
         alone = {frozenset(pair.between): pair.rate for pair in self.pairs}
         links = {cluster.name: cluster.ranks * cluster.rate for cluster in self.clusters}
         found = []
@@ -146,27 +146,27 @@ class Figures(LaterModel):
 
 
 def carried(size: float, seconds: float, latency: float) -> float:
-    """Bytes a second, from what went and the seconds between the word to begin and the arrival of
-    the last of it, a round trip of which went by before anything could come. Never more than the
-    network carries: all of it has arrived within that time. 0: not measured."""
+    """Bytes a second. `seconds` last from the word to begin to the last arrival; a round trip of
+    them passes before anything can arrive. The result never exceeds what the network carries, as
+    everything arrived within that time. 0: not measured."""
     under_way = max(seconds - 2 * latency, seconds / 2)
     return size / under_way if under_way > 0 else 0
 
 
 def parse(text: str) -> Figures:
-    """What tune.c printed."""
+    """Reads the output of tune.c."""
     try:
         data = json.loads(text)
         for one in (*data["clusters"], *data["pairs"]):
             one["rate"] = carried(one.pop("bytes"), one.pop("seconds"), one["latency"])
         return Figures.model_validate(data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError(f"the measuring program said nonsense: {error}") from None
+        raise RunError(f"the measuring program printed invalid figures: {error}") from None
 
 
 def best(runs: Sequence[Figures]) -> Figures:
-    """Of several runs the least times and the highest rates: whatever else a machine does makes
-    them worse. Of fans all, so that a stretch is one that no run saw carry more."""
+    """The least times and the highest rates of several runs: other work on a machine makes them
+    worse. Fans are all kept, so that a stretch is one that no run saw carry more."""
     return Figures(
         clusters=[_best(same) for same in zip(*(run.clusters for run in runs), strict=True)],
         pairs=[_best(same) for same in zip(*(run.pairs for run in runs), strict=True)],

@@ -15,20 +15,20 @@ _LIMIT = 300.0  # seconds
 
 
 def ranks_for(spec: ClusterSpec, n: int | None) -> int:
-    """How many ranks of a cluster take part: as many as asked for, else its slots."""
+    """The number of ranks of a cluster that take part: as asked for, else its slots."""
     if n is not None:
         return min(n, spec.slots) if spec.slots else n
     return min(spec.slots or 2, _MOST)
 
 
 def measure(file: Path, grid: Grid, n: int | None, mpicc: str) -> Figures:
-    """One run. RunError when it fails."""
+    """One run. RunError if it fails."""
     command = [*itself(), "run", "-g", str(file)]
     for i, (name, spec) in enumerate(grid.cluster.items()):
         own = f"{spec.mpi}/bin/mpicc" if spec.mpi else mpicc
         program = prepare(own, spec.host, _PROGRAM)
         command += [":"] if i else []
-        # Nothing that was tuned before.
+        # Without figures of an earlier tuning.
         command += ["--on", name, "-n", str(ranks_for(spec, n)), "-x", "ISTHMUS_NETWORK=", program]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT, check=False)

@@ -1,4 +1,4 @@
-"""The file beside a grid file that holds what `isthmus tune` measured: GRID.tune.json."""
+"""The file beside a grid file that holds the figures of `isthmus tune`: GRID.tune.json."""
 
 import hashlib
 import json
@@ -30,15 +30,16 @@ def write(grid: Path, figures: Figures, when: str, without: Collection[str] = ()
         path.write_text(json.dumps(data, indent=1) + "\n")
     except OSError as error:
         raise RunError(
-            f"{path} cannot be written: {error.strerror}", "Name another grid file's folder."
+            f"cannot write {path}: {error.strerror}",
+            "Use a grid file in a folder where you may write.",
         ) from None
     return path
 
 
 @dataclass(frozen=True)
 class Stored:
-    """`network` is for ISTHMUS_NETWORK, `pairs` are the clusters' that were measured, 0 where a
-    figure was not good enough; `trouble` says why there is none though there is a file."""
+    """`network` is for ISTHMUS_NETWORK. `pairs` are the measured pairs of clusters, with 0 where a
+    figure was not good enough. `trouble` says why an existing file is not used."""
 
     network: str = ""
     trouble: str = ""
@@ -54,9 +55,9 @@ def read(grid: Path) -> Stored:
     except FileNotFoundError:
         return Stored()
     except OSError as error:
-        return Stored(trouble=f"{path} cannot be read: {error.strerror}")
+        return Stored(trouble=f"cannot read {path}: {error.strerror}")
     except (ValueError, KeyError, TypeError):
-        return Stored(trouble=f"{path} is not what isthmus tune wrote; tune the grid again")
+        return Stored(trouble=f"{path} was not written by isthmus tune; tune the grid again")
     if mark != _mark(grid):
         return Stored(
             trouble=f"{grid} has changed since isthmus tune measured it, so {path.name} is not "
@@ -66,7 +67,7 @@ def read(grid: Path) -> Stored:
 
 
 def _trusted(pair: PairFigures, network: str) -> PairFigures:
-    """What did not go into `network` was in doubt."""
+    """Drops what did not go into `network`, because it was in doubt."""
     kept = {entry.partition("=")[0] for entry in network.split(",")}
     return pair.model_copy(
         update={
@@ -77,8 +78,8 @@ def _trusted(pair: PairFigures, network: str) -> PairFigures:
 
 
 def _mark(grid: Path) -> str:
-    """Changes with what the grid file says and those that it takes in, comments and blank lines
-    aside."""
+    """Changes with the contents of the grid file and of those that it includes, comments and blank
+    lines aside."""
     lines = (line.strip() for text in grids.texts(grid) for line in text.splitlines())
     text = "\n".join(line for line in lines if line and not line.startswith("#"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

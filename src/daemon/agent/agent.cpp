@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds kFlushInterval{10};
 constexpr std::chrono::seconds kCountInterval{1};
 
 [[noreturn]] void too_early(const char* op, const char* first) {
-  throw Failure(std::string("The control message \"") + op + "\" came before \"" + first + "\".");
+  throw Failure(std::string("the control message '") + op + "' came before '" + first + "'");
 }
 
 // Of one isthmusd. What each message of docs/control.md does is a few lines here; what takes more
@@ -176,24 +176,24 @@ void Agent::handle(const ControlMessage& message) {
   try {
     const auto found = handlers.find(op);
     if (found == handlers.end()) {
-      throw Failure("The control message \"" + op.substr(0, 60) + "\" is unknown to isthmusd " +
-                        ISTHMUS_VERSION + ".",
+      throw Failure("the control message '" + op.substr(0, 60) + "' is unknown to isthmusd " +
+                        ISTHMUS_VERSION,
                     "Use the same version of Isthmus everywhere.");
     }
     (this->*found->second)(message);
   } catch (const Failure& failure) {
     send_error(failure.what(), failure.remedy());
   } catch (const std::exception& error) {
-    send_error("The request \"" + op + "\" failed on " + host_name() + ": " + error.what(), "");
+    send_error("the request '" + op + "' failed on " + host_name() + ": " + error.what(), "");
   }
 }
 
 void Agent::configure(const ControlMessage& message) {
-  if (configure_) throw Failure("The control message \"configure\" came twice.");
+  if (configure_) throw Failure("the control message 'configure' came twice");
   auto request = std::make_unique<ConfigureRequest>(read_configure(message.body));
   if (request->version != ISTHMUS_VERSION) {
-    throw Failure("The launcher is Isthmus " + request->version + ", isthmusd on " + host_name() +
-                      " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION + ".",
+    throw Failure("the launcher is Isthmus " + request->version + ", isthmusd on " + host_name() +
+                      " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION,
                   "Install the same version there, or set the cluster's prefix key.");
   }
   log::start(log::parse_level(request->settings.value("log", "")), request->cluster);
@@ -254,8 +254,8 @@ SpawnPlanner& Agent::planner(const char* op) {
     too_early(op, "configure");
   }
   if (options_.gateways_only) {
-    throw Failure(std::string("The control message \"") + op +
-                  "\" went to a gateway, which starts no programs.");
+    throw Failure(std::string("the control message '") + op +
+                  "' went to a gateway, which starts no programs");
   }
   return *planner_;
 }
@@ -336,7 +336,7 @@ void Agent::join(const ControlMessage& message) {
 
 void Agent::serve(const ControlMessage& message) {
   if (!gateways_) too_early("serve", "configure");
-  if (guest_door_) throw Failure("The control message \"serve\" came twice.");
+  if (guest_door_) throw Failure("the control message 'serve' came twice");
   const ServeRequest request = read_serve(message.body);
   guest_door_ = std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
   json at = json::array();
@@ -353,7 +353,7 @@ void Agent::part(const ControlMessage& message) {
 void Agent::spawn(const ControlMessage& message) {
   SpawnPlanner& planner = this->planner("spawn");
   if (around_.world_json.empty()) too_early("spawn", "link");
-  if (job_.started()) throw Failure("The control message \"spawn\" came twice.");
+  if (job_.started()) throw Failure("the control message 'spawn' came twice");
   SpawnRequest request = read_spawn(message.body);
   if (traces_) traces_->tell_ranks(request, planner);
   job_.start(planner.plan(request, around_));
@@ -368,7 +368,7 @@ void Agent::signal(const ControlMessage& message) {
   const auto found = message.body.find("signal");
   if (found == message.body.end() || !found->is_number_integer() || found->get<int>() < 1 ||
       found->get<int>() >= NSIG) {
-    throw Failure("In the control message signal.signal is not the number of a signal.");
+    throw Failure("control message: signal.signal is not the number of a signal");
   }
   job_.signal(found->get<int>());
 }
@@ -431,7 +431,7 @@ void Agent::list_traces(const ControlMessage&) {
 }
 
 void Agent::send_trace(const ControlMessage& message) {
-  if (!traces_) throw Failure("The control message \"trace\" came where no traces are gathered.");
+  if (!traces_) throw Failure("the control message 'trace' came where no traces are gathered");
   const TraceRequest request = read_trace(message.body);
   channel_.send({{"op", "trace"}}, traces_->read(request.name, request.offset, kMostOfTrace));
 }

@@ -126,10 +126,10 @@ class AgentTest(AgentCase):
     def test_wrong_messages_are_named(self):
         self.start()
         for message, named in [
-            ({"op": "dance"}, '"dance"'),
-            ({"op": "inspect", "argv": ["x"]}, '"inspect"'),
-            ({"op": "spawn"}, '"spawn"'),
-            ({"op": "stdin"}, '"stdin"'),
+            ({"op": "dance"}, "'dance'"),
+            ({"op": "inspect", "argv": ["x"]}, "'inspect'"),
+            ({"op": "spawn"}, "'spawn'"),
+            ({"op": "stdin"}, "'stdin'"),
             ({"op": "configure"}, "configure.version is missing"),
             ({"op": "configure", "version": 3}, "configure.version has a wrong type"),
             ({"op": "signal", "signal": "TERM"}, "signal.signal"),
@@ -198,7 +198,7 @@ class AgentTest(AgentCase):
         self.agent.expect("stage")
         self.agent.send("stage-data", data)
         self.agent.send("stage-end")
-        self.assertIn("is not what was announced", self.agent.expect("error")["message"])
+        self.assertIn("damaged: ", self.agent.expect("error")["message"])
         self.agent.send("stage", **{**keys, "path": "../input"})
         self.assertIn("outside of the working directory", self.agent.expect("error")["message"])
         self.agent.send("stage-end")

@@ -52,7 +52,7 @@ std::optional<ControlMessage> ControlDecoder::next() {
     const std::size_t end = buffer_.find('\n', scanned_);
     const std::size_t line_size = (end == std::string::npos ? buffer_.size() : end) - consumed_;
     if (line_size > kMaxLine) {
-      fail("A control message is longer than " + std::to_string(kMaxLine) +
+      fail("a control message is longer than " + std::to_string(kMaxLine) +
            " bytes; it begins: " + excerpt(std::string_view(buffer_).substr(consumed_)));
     }
     if (end == std::string::npos) {
@@ -73,15 +73,15 @@ std::optional<ControlMessage> ControlDecoder::next() {
 
 void ControlDecoder::read_line(std::string_view line) {
   auto body = core::parse_any(line);
-  if (!body.is_object()) fail("A control message is not a JSON object: " + excerpt(line));
+  if (!body.is_object()) fail("a control message is not a JSON object: " + excerpt(line));
   const auto op = body.find("op");
   if (op == body.end() || !op->is_string()) {
-    fail("A control message has no \"op\": " + excerpt(line));
+    fail("a control message has no 'op': " + excerpt(line));
   }
   if (const auto n = body.find("n"); n != body.end()) {
     if (!n->is_number_unsigned() || n->get<std::uint64_t>() > kMaxBytes) {
-      fail("The control message \"" + excerpt(op->get<std::string>()) + "\" has n = " +
-           excerpt(core::dump_any(*n)) + "; allowed is 0 to " + std::to_string(kMaxBytes) + ".");
+      fail("the control message '" + excerpt(op->get<std::string>()) + "' has n = " +
+           excerpt(core::dump_any(*n)) + "; allowed is 0 to " + std::to_string(kMaxBytes));
     }
     wanted_ = n->get<std::size_t>();
   }

@@ -39,14 +39,14 @@ void RankJob::start(ChildPlan plan) {
 }
 
 void RankJob::take_input(const std::string& bytes) {
-  if (!job_) throw Failure("The control message \"stdin\" came before \"spawn\".");
+  if (!job_) throw Failure("the control message 'stdin' came before 'spawn'");
   if (!running_ || !job_->input()) return;
   job_->input()->write(bytes);
   channel_.hold(job_->input()->unwritten() > kMaxUnreadStdin);
 }
 
 void RankJob::end_input() {
-  if (!job_) throw Failure("The control message \"stdin-eof\" came before \"spawn\".");
+  if (!job_) throw Failure("the control message 'stdin-eof' came before 'spawn'");
   if (job_->input()) job_->input()->close();
 }
 

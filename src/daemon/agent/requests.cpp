@@ -67,8 +67,7 @@ class Keys {
     return result;
   }
   [[noreturn]] void wrong(const std::string& key, const std::string& why) const {
-    throw Failure("In the control message " + place_ + (key.empty() ? "" : "." + key) + " " + why +
-                  ".");
+    throw Failure("control message: " + place_ + (key.empty() ? "" : "." + key) + " " + why);
   }
 
  private:
@@ -122,7 +121,7 @@ std::vector<std::string> read_hosts(const Keys& keys) {
       return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
     });
     if (host.empty() || host.front() == '-' || !plain) {
-      keys.wrong("hosts", "holds what is no name of a host: \"" + host + "\"");
+      keys.wrong("hosts", "has a name that is not a host's: '" + host + "'");
     }
   }
   return hosts;

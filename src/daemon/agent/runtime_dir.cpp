@@ -93,10 +93,9 @@ RuntimeDir::RuntimeDir(const std::string& job) {
     error = errno;
   }
   throw Failure(
-      std::string(
-          "No private folder can be made in $XDG_RUNTIME_DIR, /tmp, $TMPDIR or /dev/shm: ") +
+      std::string("cannot make a private folder in $XDG_RUNTIME_DIR, /tmp, $TMPDIR or /dev/shm: ") +
           std::strerror(error),
-      "Make one of them writable, whose path has at most " + std::to_string(kLongestBase) +
+      "Make one of them writable; its path may have at most " + std::to_string(kLongestBase) +
           " bytes.");
 }
 

@@ -31,8 +31,8 @@ std::string hex(const unsigned char* bytes, unsigned size) {
 }
 
 [[noreturn]] void cannot_write(const fs::path& place) {
-  throw Failure("The file \"" + place.string() + "\" cannot be written on " + host_name() + ": " +
-                    std::strerror(errno) + ".",
+  throw Failure("the file '" + place.string() + "' cannot be written on " + host_name() + ": " +
+                    std::strerror(errno),
                 "Name another place with --wdir or the cluster's wdir key.");
 }
 
@@ -66,7 +66,7 @@ fs::path staged_place(const std::string& path, const std::string& directory,
   fs::path named = at_home(path).lexically_normal();
   if (named.is_absolute()) return named;
   if (named.empty() || *named.begin() == "..") {
-    throw Failure("The file \"" + path + "\" to be staged lies outside of the working directory.",
+    throw Failure("the file '" + path + "' to be staged lies outside of the working directory",
                   "Give its absolute path, or one below the working directory.");
   }
   return (directory.empty() ? fs::path(".") : at_home(directory)) / named;
@@ -100,9 +100,9 @@ void StagedFile::write(std::string_view bytes) {
 
 void StagedFile::finish() {
   if (written_ != request_.size || sha256_of_file(temporary_) != request_.sha256) {
-    throw Failure("What came of the file \"" + place_.string() + "\" to " + host_name() +
-                      " is not what was announced: " + std::to_string(written_) + " of " +
-                      std::to_string(request_.size) + " bytes, or other ones.",
+    throw Failure("the file '" + place_.string() + "' arrived on " + host_name() +
+                      " damaged: " + std::to_string(written_) + " of " +
+                      std::to_string(request_.size) + " bytes, or with other contents",
                   "Did it change while it was copied?");
   }
   if (fchmod(file_.get(), request_.mode & 0777) != 0) cannot_write(place_);

@@ -16,7 +16,7 @@ TraceFolder::TraceFolder(const fs::path& base, const std::string& job)
     : path_((base / (job + "-traces-XXXXXX")).string()) {
   if (mkdtemp(path_.data()) == nullptr) {
     throw Failure(
-        "No folder for traces can be made in " + base.string() + ": " + std::strerror(errno),
+        "cannot make a folder for traces in " + base.string() + ": " + std::strerror(errno),
         "Make it writable, or run without --trace.");
   }
 }
@@ -53,8 +53,7 @@ std::string TraceFolder::read(const std::string& name, std::size_t offset, std::
   in.seekg(static_cast<std::streamoff>(offset));
   std::string bytes(most, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(most));
-  if (in.bad() || !in.is_open())
-    throw Failure("The trace " + path_ + "/" + name + " cannot be read.");
+  if (in.bad() || !in.is_open()) throw Failure("cannot read the trace " + path_ + "/" + name);
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }

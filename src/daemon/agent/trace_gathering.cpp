@@ -44,7 +44,7 @@ std::string TraceGathering::read(const std::string& name, std::size_t offset,
                                  std::size_t most) const {
   if (here_.has(name)) return here_.read(name, offset, most);
   if (shared_ && shared_->has(name)) return shared_->read(name, offset, most);
-  throw Failure("There is no trace \"" + name.substr(0, 60) + "\" on " + host_name() + ".");
+  throw Failure("there is no trace '" + name.substr(0, 60) + "' on " + host_name());
 }
 
 std::string start_trace(const ConfigureRequest& request, bool gateways_only,

@@ -135,7 +135,8 @@ void Gateway::State::welcome_guests(Junction& junction, net::Listener::Newcomer 
   const bool known = conduit.connected() || conduit.peer_session() != 0;
   if (newcomer.node != peer.node || closing || peer.driver->closed() ||
       (known && conduit.peer_session() != newcomer.session)) {
-    net::refuse(newcomer.stream, junction.plan.self, newcomer.node, "nobody waits for this");
+    net::refuse(newcomer.stream, junction.plan.self, newcomer.node,
+                "this junction is not awaited here");
     return;
   }
   peer.where = newcomer.stream->where();

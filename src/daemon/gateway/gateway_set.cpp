@@ -19,8 +19,8 @@ std::chrono::milliseconds seconds_or(const json& settings, const char* key,
   const auto found = settings.find(key);
   if (found == settings.end() || found->is_null()) return fallback;
   if (!found->is_number() || !(found->get<double>() > 0) || !(found->get<double>() < 1e6)) {
-    throw Failure(std::string("In the control message configure.settings.") + key +
-                  " is not a number of seconds.");
+    throw Failure(std::string("control message: configure.settings.") + key +
+                  " is not a number of seconds");
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(found->get<double>() * 1000));
 }
@@ -77,11 +77,11 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
         return actual;
       });
     } catch (const net::ListenError& error) {
-      throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
+      throw Failure("the gateway of cluster " + request.cluster + " " + error.what(),
                     error.remedy());
     } catch (const std::exception& error) {
-      throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
-                    "Mend 'address' or 'listen' in [[gateway]] of the grid file.");
+      throw Failure("the gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
+                    "Correct 'address' or 'listen' in [[gateway]] of the grid file.");
     }
     state_->members.push_back(
         {own.node, std::move(addresses), own.listen, std::move(thread), std::move(gateway)});
@@ -108,8 +108,8 @@ void GatewaySet::link(const LinkRequest& request,
   std::map<core::NodeId, std::vector<GatewayLink>> links;
   for (const auto& link : request.links) {
     if (!known(link.from)) {
-      throw Failure("In the control message link.links the gateway " + std::to_string(link.from) +
-                    " is not one of this agent's.");
+      throw Failure("control message: link.links the gateway " + std::to_string(link.from) +
+                    " is not one of this agent's");
     }
     GatewayLink made;
     made.to = link.to;
@@ -126,8 +126,8 @@ void GatewaySet::link(const LinkRequest& request,
   }
   for (const auto& [node, next] : request.routes) {
     if (!known(node)) {
-      throw Failure("In the control message link.routes the gateway " + std::to_string(node) +
-                    " is not one of this agent's.");
+      throw Failure("control message: link.routes the gateway " + std::to_string(node) +
+                    " is not one of this agent's");
     }
   }
   if (members.empty()) return done({});
@@ -179,7 +179,7 @@ void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
         member.ask([&](Gateway& gateway) { return gateway.join(std::move(plan), stands); });
     if (!connects) done(at, {});
   } catch (const net::ListenError& error) {
-    throw Failure("The gateway of cluster " + state_->cluster + " " + error.what(), error.remedy());
+    throw Failure("the gateway of cluster " + state_->cluster + " " + error.what(), error.remedy());
   }
 }
 

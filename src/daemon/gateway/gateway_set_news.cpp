@@ -20,8 +20,8 @@ const GatewayMember& GatewaySet::State::member(core::NodeId node, const char* op
   const auto found = std::find_if(members.begin(), members.end(),
                                   [node](const GatewayMember& each) { return each.node == node; });
   if (found != members.end()) return *found;
-  throw Failure(std::string("In the control message ") + op + " the gateway " +
-                std::to_string(node) + " is not one of this agent's.");
+  throw Failure(std::string("control message: ") + op + " the gateway " + std::to_string(node) +
+                " is not one of this agent's");
 }
 
 void GatewaySet::State::once_joined(const std::string& of) {

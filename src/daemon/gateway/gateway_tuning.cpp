@@ -76,8 +76,8 @@ void Gateway::State::set_congestion(Peer& peer, const std::string& wanted) const
   if (wanted.empty() || peer.driver->closed()) return;
   if (const auto error = peer.driver->set_congestion(wanted)) {
     log::warn(
-        "the link to {} keeps its TCP congestion control: this host's kernel does not let it have "
-        "\"{}\" ({}); `isthmus doctor` tells what would",
+        "the link to {} keeps its TCP congestion control: this host's kernel refuses '{}' "
+        "({}); `isthmus doctor` shows the fix",
         name(peer.node), wanted, error.message());
   }
 }

@@ -33,7 +33,7 @@ void write_argv(const std::string& path, const std::vector<std::string>& argv) {
     written += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
   }
   if (!file || written < bytes.size()) {
-    throw Failure("The program's arguments cannot be written to " + path + ": " +
+    throw Failure("the program's arguments cannot be written to " + path + ": " +
                   std::strerror(errno));
   }
 }
@@ -43,7 +43,7 @@ std::vector<std::string> read_argv_file(const std::string& path) {
   std::vector<std::string> argv;
   for (std::string word; std::getline(file, word, '\0');) argv.push_back(std::move(word));
   if (argv.empty()) {
-    throw Failure("The program's arguments cannot be read from " + path + ".",
+    throw Failure("the program's arguments cannot be read from " + path,
                   "Keep the temporary files of a run until it ends.");
   }
   return argv;

@@ -139,7 +139,7 @@ void RankView::look_from_outside(pid_t pid, Sighting& found) const {
     if (!why && (!is_of_another_user(pid) || !library_of_program(path, site))) return;
     found.bypass = pid;
     found.program = path;
-    found.reason = why ? std::string(why->what()) + " " + why->remedy() : kAnotherUser;
+    found.reason = why ? std::string(why->what()) + ". " + why->remedy() : kAnotherUser;
   } catch (const Failure&) {
     return;  // it is not what started there, or something else is wrong with it
   }

@@ -64,7 +64,7 @@ bool drain(int fd, std::string& into, std::size_t limit) {
 Pipe make_pipe() {
   std::array<int, 2> fds{};
   if (pipe2(fds.data(), O_CLOEXEC) != 0) {
-    throw Failure(std::string("Cannot make a pipe: ") + std::strerror(errno),
+    throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno),
                   "Raise the limit of open files (ulimit -n).");
   }
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
@@ -79,9 +79,8 @@ Child start_child(const ChildPlan& plan) {
   for (const auto& list : {plan.argv, environment}) {
     for (const std::string& text : list) {
       if (text.size() > kMaxExecString) {
-        throw Failure("\"" + text.substr(0, 40) + "...\" is longer (" +
-                          std::to_string(text.size()) + " bytes) than the kernel passes on to \"" +
-                          plan.argv.front() + "\".",
+        throw Failure("'" + text.substr(0, 40) + "...' is longer (" + std::to_string(text.size()) +
+                          " bytes) than the kernel passes on to '" + plan.argv.front() + "'",
                       "Shorten the argument or environment variable.");
       }
     }
@@ -102,7 +101,7 @@ Child start_child(const ChildPlan& plan) {
 
   const pid_t pid = fork();
   if (pid < 0) {
-    throw Failure("Cannot start \"" + plan.argv.front() + "\": " + std::strerror(errno),
+    throw Failure("cannot start '" + plan.argv.front() + "': " + std::strerror(errno),
                   "Check the limits on processes and memory (ulimit -u).");
   }
   if (pid == 0) {
@@ -131,8 +130,8 @@ Child start_child(const ChildPlan& plan) {
   } while (got < 0 && errno == EINTR);
   if (got == sizeof error) {
     waitpid(pid, nullptr, 0);
-    throw Failure("Cannot start \"" + plan.argv.front() + "\"" +
-                      (plan.directory.empty() ? "" : " in \"" + plan.directory + "\"") + ": " +
+    throw Failure("cannot start '" + plan.argv.front() + "'" +
+                      (plan.directory.empty() ? "" : " in '" + plan.directory + "'") + ": " +
                       std::strerror(error),
                   error == E2BIG ? "Shorten the arguments or the environment, or raise the limit "
                                    "of the stack (ulimit -s), a fourth of which they may take."

@@ -61,9 +61,9 @@ std::optional<Failure> why_not_in_grid(const std::string& path, const Site& site
   const auto found = elevated(file);
   if (!found || !library_of_program(file, site)) return std::nullopt;
   return Failure(
-      "\"" + file + "\" on " + site.host + " " + found->what +
+      "'" + file + "' on " + site.host + " " + found->what +
           ", so the dynamic linker ignores LD_PRELOAD, by which Isthmus makes it part of "
-          "a grid.",
+          "a grid",
       "Run a copy of it without these rights (" + found->remedy + ").");
 }
 

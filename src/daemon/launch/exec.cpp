@@ -101,7 +101,7 @@ void tell_rank(Environment& environment) {
 void apply_part(const ExecOptions& options, RankPlan& plan) {
   const auto text = plan.environment.get("ISTHMUS_PARTS");
   if (!text) {
-    if (options.by_rank) throw Failure("ISTHMUS_PARTS is not set; isthmusd agent sets it.");
+    if (options.by_rank) throw Failure("ISTHMUS_PARTS is not set; isthmusd agent sets it");
     plan.environment.set("ISTHMUS_APPNUM", "0");
     return;
   }
@@ -114,7 +114,7 @@ void apply_part(const ExecOptions& options, RankPlan& plan) {
     }
   }
   if (index >= parts.size()) {
-    throw Failure("The native launcher started more ranks than ISTHMUS_PARTS has.");
+    throw Failure("the native launcher started more ranks than ISTHMUS_PARTS has");
   }
   if (options.by_rank) plan.argv = parts[index].at("argv").get<std::vector<std::string>>();
   plan.environment.set("ISTHMUS_APPNUM", std::to_string(parts[index].value("appnum", 0)));
@@ -147,7 +147,7 @@ void open_stdin(RankPlan& plan) {
     try {
       opened = fetch_input(*address, getpid());
     } catch (const Failure& failure) {
-      std::cerr << "isthmus: " << failure.what() << " " << failure.remedy() << std::endl;
+      std::cerr << "isthmus: " << failure.what() << ". " << failure.remedy() << std::endl;
       opened.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));  // an error is no end of input
     }
   } else {
@@ -167,7 +167,7 @@ int become(const RankPlan& plan, const std::string& path) {
     execve(argv[0].c_str(), pointers(argv).data(), pointers(environment).data());
   }
   const int error = errno;
-  return complain("\"" + path + "\" cannot be run on " + host_name() + ": " + std::strerror(error),
+  return complain("'" + path + "' cannot be run on " + host_name() + ": " + std::strerror(error),
                   error == ENOENT ? 127 : 126);
 }
 
@@ -184,8 +184,8 @@ void redirect_output(const RankPlan& plan, const RankIdentity& who) {
 int native_rank(const Environment& environment) {
   if (const auto rank = told_rank(environment)) return *rank;
   throw Failure(
-      "The native launcher tells no rank: none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and "
-      "SLURM_PROCID is set.",
+      "the native launcher gives no rank: none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and "
+      "SLURM_PROCID is set",
       "Use an MPI launcher, or one that sets PMI_RANK.");
 }
 
@@ -196,7 +196,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   give_back_paths(plan.environment);
   tell_rank(plan.environment);
   apply_part(options, plan);
-  if (plan.argv.empty()) throw Failure("isthmusd exec was given no program.");
+  if (plan.argv.empty()) throw Failure("isthmusd exec was given no program");
   plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
   plan.tag_output = plan.environment.get("ISTHMUS_TAG_OUTPUT").has_value();
   plan.output_file = plan.environment.get("ISTHMUS_OUTPUT").value_or("");
@@ -229,7 +229,7 @@ int run_exec(const ExecOptions& options) {
       plan.environment.set("ISTHMUS_NATIVE", native_identity(plan.environment));
     }
     if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) {
-      return complain("The working directory \"" + plan.directory + "\" cannot be entered on " +
+      return complain("the working directory '" + plan.directory + "' cannot be entered on " +
                           host_name() + ": " + std::strerror(errno),
                       126);
     }
@@ -253,7 +253,7 @@ int run_exec(const ExecOptions& options) {
   } catch (const Failure& failure) {
     const std::string sentence = failure.what();
     const bool barred = sentence.find("not executable") != std::string::npos;
-    return complain(sentence + (failure.remedy().empty() ? "" : " " + failure.remedy()),
+    return complain(sentence + (failure.remedy().empty() ? "" : ". " + failure.remedy()),
                     barred ? 126 : 127);
   } catch (const std::exception& error) {
     return complain(std::string("ISTHMUS_PARTS is damaged: ") + error.what(), 127);

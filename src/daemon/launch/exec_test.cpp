@@ -192,8 +192,8 @@ TEST(RankOutput, AFileThatCannotBeWrittenIsNamed) {
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_STREQ(failure.what(),
-                 "The output file \"/no/such/folder/x\" cannot be written on n1: No such file or "
-                 "directory.");
+                 "the output file '/no/such/folder/x' cannot be written on n1: No such file or "
+                 "directory");
   }
 }
 

@@ -46,16 +46,16 @@ Launcher examine(const std::string& path, const Site& site) {
   plan.environment = site.environment;
   const Captured said = capture(std::move(plan), std::chrono::seconds(10), site.hangup_fd);
   if (said.timed_out) {
-    throw Failure("\"" + path + " --version\" did not end within 10 s on " + site.host + ".");
+    throw Failure("'" + path + " --version' did not end within 10 s on " + site.host);
   }
   try {
     return {launcher_kind(said.out + said.err, path), path};
   } catch (const Failure&) {
     if (said.status == 0) throw;
   }
-  throw Failure("\"" + path + " --version\" failed on " + site.host + ": " +
+  throw Failure("'" + path + " --version' failed on " + site.host + ": " +
                     first_line(said.err.empty() ? said.out : said.err),
-                "Is it set up there (srun needs a slurm.conf)? The cluster's launch key names "
+                "Is it set up there (srun needs a slurm.conf)? The cluster's launch key can name "
                 "another launcher.");
 }
 
@@ -112,8 +112,8 @@ LauncherKind launcher_kind(const std::string& text, const std::string& path) {
   }
   if (holds("PRRTE") || holds("PRTE") || holds("prterun")) return LauncherKind::OpenMpi5;
   if (text.starts_with("slurm")) return LauncherKind::Srun;
-  throw Failure("\"" + path + "\" is not a launcher that Isthmus knows: its --version says \"" +
-                    text.substr(0, text.find('\n')) + "\".",
+  throw Failure("'" + path + "' is not a launcher that Isthmus knows: its --version says '" +
+                    text.substr(0, text.find('\n')) + "'",
                 "Name another with the cluster's launch key, or write a template: "
                 "launch = \"LAUNCHER -n {n} {command}\".");
 }
@@ -135,10 +135,10 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
   } else if (path.starts_with('/')) {
     choice.prefix = path;
   } else {
-    throw Failure("The MPI \"" + text +
-                      "\" that --mpi or the mpi key of a cluster names is neither a path nor a "
-                      "family of MPIs.",
-                  "Give the folder in which that MPI is installed, \"openmpi\" or \"mpich\".");
+    throw Failure("the MPI '" + text +
+                      "' that --mpi or the mpi key of a cluster names is neither a path nor a "
+                      "family of MPIs",
+                  "Give the folder in which that MPI is installed, 'openmpi' or 'mpich'.");
   }
   return choice;
 }
@@ -146,27 +146,27 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
 namespace {
 
 Failure no_such_launcher(const std::string& name, const Site& site) {
-  return Failure("The launcher '" + name + "' is not found on " + site.host + ".",
-                 "Correct the cluster's launch key, or take it out.");
+  return Failure("the launcher '" + name + "' is not found on " + site.host,
+                 "Correct the cluster's launch key, or remove it.");
 }
 
 Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
                     const Site& site) {
   const std::string abi = library ? library->abi : choice.mpi.abi;
   if (library && !choice.mpi.abi.empty() && choice.mpi.abi != abi && abi != "mpiabi") {
-    throw Failure("The program is linked with \"" + library->path +
-                      "\", which is not the MPI that "
+    throw Failure("the program is linked with '" + library->path +
+                      "', which is not the MPI that "
                       "--mpi or the mpi key of cluster " +
-                      site.cluster + " names.",
-                  "Leave that out, or name the MPI of the program.");
+                      site.cluster + " names",
+                  "Leave out that choice, or name the MPI of the program.");
   }
   const auto checked = [&](const Words& paths) {
     Launcher launcher = examine_any(paths, site);
     if (!fits(launcher.kind, abi)) {
-      throw Failure("The launcher \"" + launcher.path + "\" on " + site.host + " is " +
+      throw Failure("the launcher '" + launcher.path + "' on " + site.host + " is " +
                         family(launcher.kind) + "'s, but " +
-                        (library ? "the program is linked with \"" + library->path + "\"."
-                                 : "another MPI is asked for."),
+                        (library ? "the program is linked with '" + library->path + "'"
+                                 : "another MPI is asked for"),
                     "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
                     "its launcher.");
     }
@@ -208,10 +208,10 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     }
     tried += tried.empty() ? "PATH" : " and PATH";
   }
-  throw Failure("The native launcher (" +
+  throw Failure("the native launcher (" +
                     (choice.launch.empty() ? std::string("mpirun, mpiexec") : choice.launch) +
-                    (library ? ") for \"" + library->path + "\"" : std::string(")")) +
-                    " is not found on " + site.host + "; looked in " + tried + ".",
+                    (library ? ") for '" + library->path + "'" : std::string(")")) +
+                    " is not found on " + site.host + "; looked in " + tried,
                 "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
 }
 

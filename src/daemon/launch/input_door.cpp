@@ -153,8 +153,8 @@ InputDoor::InputDoor(asio::io_context& context) : state_(std::make_shared<State>
   if (!error) acceptor.bind({tcp::v4(), 0}, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
-    throw Failure("Standard input cannot be given to ranks on other hosts: no TCP port of " +
-                      host_name() + " can be listened at: " + error.message() + ".",
+    throw Failure("standard input cannot be given to ranks on other hosts: no TCP port of " +
+                      host_name() + " can be listened at: " + error.message(),
                   "Run the program with its input from /dev/null, and let it read a file.");
   }
   state_->written = [this] {

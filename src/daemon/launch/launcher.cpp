@@ -149,7 +149,7 @@ Words custom(const Launcher& launcher, const LaunchPlan& plan) {
   }
   if (!has_command || words.empty() || words.front() == plan.isthmusd) {
     throw Failure(
-        "The launch template \"" + launcher.path + "\" does not say how to start the program.",
+        "the launch template '" + launcher.path + "' does not say how to start the program",
         "Write it as LAUNCHER OPTIONS -n {n} {command}.");
   }
   return words;
@@ -171,7 +171,7 @@ std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPl
   for (const Row& row : kRows) {
     if (row.kind == launcher.kind) return row.command(launcher, plan);
   }
-  throw Failure("No such kind of native launcher.");
+  throw Failure("no such kind of native launcher");
 }
 
 void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
@@ -245,7 +245,7 @@ std::vector<std::string> split_words(const std::string& text) {
       open = true;
     }
   }
-  if (quote != 0) throw Failure("The launch template \"" + text + "\" has an unclosed quote.");
+  if (quote != 0) throw Failure("the launch template '" + text + "' has an unclosed quote");
   if (open) words.push_back(std::move(word));
   return words;
 }

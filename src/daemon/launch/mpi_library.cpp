@@ -87,7 +87,7 @@ MpiLibrary identify_mpi_library(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   const auto elf = ElfFile::open(path);
   if (!elf) {
-    throw Failure("The MPI library \"" + path + "\" cannot be read as a shared library.",
+    throw Failure("the MPI library '" + path + "' cannot be read as a shared library",
                   "Check its permissions and installation.");
   }
   // A copy, not a link, where files come out of a wheel: Intel MPI's libmpi.so (2026-11).
@@ -98,10 +98,10 @@ MpiLibrary identify_mpi_library(const std::string& path) {
     return {path, std::string(known.abi),
             std::string(newer ? known.newer_exports : known.older_exports)};
   }
-  throw Unwearable("The MPI library \"" + path +
-                       "\" has an ABI that Isthmus does not know; it knows Open MPI 4 and 5 "
+  throw Unwearable("the MPI library '" + path +
+                       "' has an ABI that Isthmus does not know; it knows Open MPI 4 and 5 "
                        "(libmpi.so.40), MPICH 3.2 and newer and its relatives (libmpich.so.12, "
-                       "libmpi.so.12) and the MPI standard's own ABI (libmpi_abi.so.1).",
+                       "libmpi.so.12) and the MPI standard's own ABI (libmpi_abi.so.1)",
                    "Build the program with one of these MPIs.");
 }
 
@@ -123,9 +123,9 @@ std::string find_stub(const MpiLibrary& library, const std::string& libdir) {
   std::error_code error;
   for (const std::string& wanted : {face, stub}) {
     if (fs::exists(wanted, error)) continue;
-    throw Failure("\"" + library.path + "\" has the ABI " + library.abi + " (" + library.exports +
-                      "), and \"" + wanted +
-                      "\" is missing: this Isthmus was built for: " + built_for(libdir) + ".",
+    throw Failure("'" + library.path + "' has the ABI " + library.abi + " (" + library.exports +
+                      "), and '" + wanted +
+                      "' is missing: this Isthmus was built for: " + built_for(libdir),
                   "Build Isthmus with that MPI's development files, or set ISTHMUS_LIBDIR.");
   }
   return stub;

@@ -59,13 +59,13 @@ std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site
       "    print('mapped', line.rstrip().split(' ', 5)[-1].strip())\n";
   const Captured said = capture(plan_at(site, {python, "-c", script}), seconds(30), site.hangup_fd);
   if (said.timed_out) {
-    throw Failure("\"" + python + "\" did not import mpi4py within 30 s on " + place(site) + ".",
+    throw Failure("'" + python + "' did not import mpi4py within 30 s on " + place(site),
                   "Run it there by hand: " + python + " -c 'import mpi4py.MPI'");
   }
   if (said.status != 0) {
     if (said.err.find("No module named 'mpi4py'") != std::string::npos) return std::nullopt;
     const std::size_t last = said.err.find_last_of('\n', said.err.size() - 2) + 1;
-    throw Failure("\"" + python + "\" cannot import mpi4py on " + place(site) + ": " +
+    throw Failure("'" + python + "' cannot import mpi4py on " + place(site) + ": " +
                       (said.err.empty() ? "it failed" : said.err.substr(last)),
                   "Repair the mpi4py of that Python (its MPI library may be missing).");
   }
@@ -94,8 +94,8 @@ std::optional<MpiLibrary> library_in_listing(const std::string& listing, const s
     if (!(words >> name >> arrow >> target) || arrow != "=>") continue;
     if (!is_mpi_library_name(fs::path(name).filename().string())) continue;
     if (target == "not") {
-      throw Failure("The MPI library " + name + " that \"" + path +
-                        "\" is linked with is not found on " + place(site) + ".",
+      throw Failure("the MPI library " + name + " that '" + path +
+                        "' is linked with is not found on " + place(site),
                     "Load its module there, or set LD_LIBRARY_PATH in the cluster's env.");
     }
     return identify_mpi_library(target);
@@ -107,17 +107,17 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
                                          const Site& site) {
   const auto self = ElfFile::open("/proc/self/exe");
   if (self && (elf.machine() != self->machine() || !elf.native_form())) {
-    throw Failure("\"" + path + "\" is built for " + ElfFile::machine_name(elf.machine()) + "; " +
-                      place(site) + " is " + ElfFile::machine_name(self->machine()) + ".",
+    throw Failure("'" + path + "' is built for " + ElfFile::machine_name(elf.machine()) + "; " +
+                      place(site) + " is " + ElfFile::machine_name(self->machine()),
                   "Build the program for this cluster and name it with --on.");
   }
   const std::string loader = elf.interpreter();
   if (loader.empty()) {
     if (holds_mpi(elf)) {
       throw Unwearable(
-          "\"" + path + "\" on " + place(site) +
+          "'" + path + "' on " + place(site) +
               " is statically linked; Isthmus needs a program linked dynamically to its "
-              "MPI.",
+              "MPI",
           "Link it without -static, with the MPI's shared library.");
     }
     return std::nullopt;
@@ -127,16 +127,15 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
   trace.environment.set("LD_TRACE_LOADED_OBJECTS", "1");
   const Captured listed = capture(std::move(trace), seconds(10), site.hangup_fd);
   if (listed.timed_out) {
-    throw Failure(
-        "The libraries of \"" + path + "\" were not resolved within 10 s on " + place(site) + ".",
-        "Check the file systems of its library path.");
+    throw Failure("the libraries of '" + path + "' were not resolved within 10 s on " + place(site),
+                  "Check the file systems of its library path.");
   }
   auto library = library_in_listing(listed.out, path, site);
   if (!library && elf.contains("MPI_Init")) {
     throw Unwearable(
-        "\"" + path + "\" on " + place(site) +
+        "'" + path + "' on " + place(site) +
             " has its MPI library linked in statically; Isthmus needs a program linked "
-            "dynamically to its MPI.",
+            "dynamically to its MPI",
         "Link it with the MPI's shared library instead of libmpi.a.");
   }
   return library;
@@ -147,7 +146,7 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
 std::string find_program(const std::string& name, const Site& site) {
   std::error_code error;  // without a working directory, absolute names still lead to programs
   const fs::path base = site.directory.empty() ? fs::current_path(error) : fs::path(site.directory);
-  if (name.empty()) throw Failure("The name of the program is empty.");
+  if (name.empty()) throw Failure("the name of the program is empty");
   std::vector<fs::path> candidates;
   if (name.find('/') != std::string::npos) {
     candidates.push_back(base / name);
@@ -163,17 +162,17 @@ std::string find_program(const std::string& name, const Site& site) {
     if (barred.empty() && fs::exists(candidate, error)) barred = candidate.string();
   }
   if (!barred.empty() && fs::is_directory(barred, error)) {
-    throw Failure("\"" + barred + "\" on " + place(site) + " is a directory, not a program.");
+    throw Failure("'" + barred + "' on " + place(site) + " is a directory, not a program");
   }
   if (!barred.empty()) {
-    throw Failure("The program \"" + barred + "\" is not executable on " + place(site) + ".",
+    throw Failure("the program '" + barred + "' is not executable on " + place(site),
                   "chmod +x " + barred);
   }
   std::string remedy = "Copy or build it there, or give its path.";
   if (name.find('/') == std::string::npos && fs::exists(base / name, error)) {
     remedy = "PATH does not hold it, but the working directory does: use ./" + name;
   }
-  throw NoSuchProgram("The program '" + name + "' is not found on " + place(site) + ".", remedy);
+  throw NoSuchProgram("the program '" + name + "' is not found on " + place(site), remedy);
 }
 
 bool is_python(const std::string& path) {
@@ -208,7 +207,7 @@ std::optional<MpiLibrary> library_of_program(const std::string& path, const Site
 }
 
 Program inspect_program(const std::vector<std::string>& argv, const Site& site) {
-  if (argv.empty()) throw Failure("No program is named.");
+  if (argv.empty()) throw Failure("no program is named");
   Program program;
   program.path = find_program(argv.front(), site);
   program.library = library_of_program(program.path, site);

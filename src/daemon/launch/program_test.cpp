@@ -92,7 +92,7 @@ TEST_F(ProgramTest, TheLibraryTellsTheAbiAndItsVersion) {
 
 TEST_F(ProgramTest, LibrariesOfUnknownAbi) {
   make_mpi("libmpi.so.20", "int ompi_mpi_comm_world;");
-  EXPECT_THAT(failure({"./app"}), HasSubstr("libmpi.so.20\" has an ABI that Isthmus does not"));
+  EXPECT_THAT(failure({"./app"}), HasSubstr("libmpi.so.20' has an ABI that Isthmus does not"));
   // The number of MPICH's, but Open MPI 1.10's library.
   make_mpi("libmpi.so.12", "int ompi_mpi_comm_world;");
   EXPECT_THAT(failure({"./app"}), HasSubstr("has an ABI that Isthmus does not know"));
@@ -115,7 +115,7 @@ TEST_F(ProgramTest, TheNameThatALibraryGivesItself) {
 TEST_F(ProgramTest, MissingMpiLibrary) {
   make_mpi("libmpi_abi.so.1", "");
   fs::remove(path("libmpi_abi.so.1"));
-  EXPECT_THAT(failure({"./app"}), HasSubstr("The MPI library libmpi_abi.so.1 that "));
+  EXPECT_THAT(failure({"./app"}), HasSubstr("the MPI library libmpi_abi.so.1 that "));
   EXPECT_THAT(failure({"./app"}), HasSubstr("is not found on here (cluster east)"));
 }
 
@@ -225,7 +225,7 @@ TEST_F(ProgramTest, StubsAndFaces) {
     find_stub(library, folder_.path());
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("this Isthmus was built for: mpich."));
+    EXPECT_THAT(failure.what(), HasSubstr("this Isthmus was built for: mpich"));
   }
   write("libisthmus-face-ompi.so", "");
   EXPECT_THROW(find_stub(library, folder_.path()), Failure);
@@ -242,7 +242,7 @@ TEST_F(ProgramTest, ALauncherThatFailsLeavesTheTurnToTheNext) {
     find_launcher(here, library, site_);
     ADD_FAILURE() << "found a launcher";
   } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("bin/mpirun --version\" failed on here: \"no vars.sh\""));
+    EXPECT_THAT(failure.what(), HasSubstr("bin/mpirun --version' failed on here: \"no vars.sh\""));
   }
   write("bin/mpiexec", "#!/bin/sh\necho 'Intel(R) MPI Library for Linux* OS'\n");
   for (const LaunchChoice& choice : {here, LaunchChoice{}}) {

@@ -36,9 +36,9 @@ void redirect(int fd, const std::string& file, const RankIdentity& who) {
   const FileDescriptor opened(
       open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
   if (opened.get() < 0 || dup2(opened.get(), fd) < 0) {
-    throw Failure("The output file \"" + file + "\" cannot be written on " + who.host + ": " +
-                      std::strerror(errno) + ".",
-                  "Its folder must be there on every host that has ranks.");
+    throw Failure("the output file '" + file + "' cannot be written on " + who.host + ": " +
+                      std::strerror(errno),
+                  "Its folder must exist on every host that has ranks.");
   }
 }
 

@@ -51,8 +51,8 @@ std::string choose_pmi(const std::vector<std::string>& types, const MpiLibrary& 
   if (offered("pmix")) return "pmix";
   if (some_pmix != types.end()) return *some_pmix;
   throw Failure("Slurm's srun on " + site.host + " offers " + listing_of(types) +
-                    " for --mpi=; programs of \"" + library.path + "\" need " +
-                    (open_mpi ? "pmix." : "pmi2 or pmix."),
+                    " for --mpi=; programs of '" + library.path + "' need " +
+                    (open_mpi ? "pmix" : "pmi2 or pmix"),
                 "Ask for that plugin of Slurm; or set the cluster's launch key to \"mpirun\", "
                 "inside an allocation, or to \"srun --mpi=TYPE -n {n} {command}\".");
 }

@@ -26,8 +26,8 @@ std::string preloadable(const std::string& stub, bool here, const std::string& p
   const fs::path link = fs::path(private_folder) / fs::path(stub).filename();
   if (!here || !fits_preload(link.string())) {
     throw Failure("Isthmus is installed below a folder with a blank or a colon in its name on " +
-                      host_name() + " (\"" + stub +
-                      "\"), at which LD_PRELOAD is split, so it cannot be preloaded.",
+                      host_name() + " ('" + stub +
+                      "'), at which LD_PRELOAD is split, so it cannot be preloaded",
                   here ? "Install it elsewhere, or name a folder without them in XDG_RUNTIME_DIR."
                        : "Install it elsewhere, since ranks run on other hosts, too.");
   }
@@ -35,8 +35,8 @@ std::string preloadable(const std::string& stub, bool here, const std::string& p
   fs::create_symlink(stub, link, error);
   if (error && error != std::errc::file_exists) {  // an earlier spawn of this job has made it
     throw Failure(
-        "\"" + link.string() + "\" cannot be made on " + host_name() + ": " + error.message() + ".",
-        "See whether that file system is full.");
+        "'" + link.string() + "' cannot be made on " + host_name() + ": " + error.message(),
+        "Check whether that file system is full.");
   }
   return link.string();
 }
@@ -56,9 +56,9 @@ SpawnPlanner::SpawnPlanner(ConfigureRequest configure, std::string self, int han
   site_.hangup_fd = hangup_fd;
   std::error_code error;
   if (!site_.directory.empty() && !std::filesystem::is_directory(site_.directory, error)) {
-    throw Failure("The working directory \"" + site_.directory + "\" does not exist on " +
-                      site_.host + " (cluster " + site_.cluster + ").",
-                  "Make it there, or name another with --wdir.");
+    throw Failure("the working directory '" + site_.directory + "' does not exist on " +
+                      site_.host + " (cluster " + site_.cluster + ")",
+                  "Create it there, or name another by --wdir.");
   }
 }
 
@@ -133,14 +133,14 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
       }
     } else if (inspection.program.library &&
                inspection.program.library->path != chosen->program.library->path) {
-      throw Failure("In cluster " + configure_.cluster + ", \"" + chosen_name +
-                        "\" is linked with " + chosen->program.library->path + " and \"" +
-                        part.argv.front() + "\" with " + inspection.program.library->path +
-                        "; the programs of one cluster share one MPI.",
+      throw Failure("in cluster " + configure_.cluster + ", '" + chosen_name + "' is linked with " +
+                        chosen->program.library->path + " and '" + part.argv.front() + "' with " +
+                        inspection.program.library->path +
+                        "; the programs of one cluster share one MPI",
                     "Build both with the same MPI, or put them into different clusters.");
     }
   }
-  if (chosen == nullptr) throw Failure("The control message \"spawn\" names no program.");
+  if (chosen == nullptr) throw Failure("the control message 'spawn' names no program");
   const auto& settings = configure_.settings;
   const int ranks_here = around.shared_host ? around.world_size : request.size;
   const bool crowded = !inside_allocation() && ranks_here > usable_cores();

@@ -34,7 +34,7 @@ Level parse_level(std::string_view text) {
   if (text == "info") return Level::Info;
   if (text == "debug") return Level::Debug;
   throw Failure("ISTHMUS_LOG is '" + std::string(text.substr(0, 60)) +
-                "', which is no level; known are off, warn, info, debug");
+                "', which is not a level; levels are off, warn, info, debug");
 }
 
 void start(Level level, const std::string& name) {

@@ -47,7 +47,7 @@ TEST(Log, LevelsAreKnownByName) {
     parse_level("loud");
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("known are off, warn, info, debug"),
+    EXPECT_NE(std::string(failure.what()).find("levels are off, warn, info, debug"),
               std::string::npos);
   }
 }

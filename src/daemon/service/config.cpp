@@ -44,7 +44,7 @@ std::uint64_t quantity(const std::string& key, const std::string& text,
   const auto found = units.find(unit);
   if (end == 0 || found == units.end() || !std::isfinite(number) || number < 0 ||
       number * found->second > 1e15) {
-    throw Failure(key + " must be such as \"" + example + "\"; it is \"" + text + "\"");
+    throw Failure(key + " must be such as '" + example + "'; it is '" + text + "'");
   }
   return static_cast<std::uint64_t>(number * found->second);
 }
@@ -56,19 +56,19 @@ std::string with_home(const std::string& path) {
 
 void check(const ServiceConfig& config) {
   for (const std::string& address : config.listen) {
-    if (net::parse_address(address).is_unix) throw Failure("listen must be \"HOST:PORT\"");
+    if (net::parse_address(address).is_unix) throw Failure("listen must be 'HOST:PORT'");
   }
   for (const std::string& subnet : config.allow) {
     std::error_code error;
     (void)contains(subnet, asio::ip::address(), error);
     if (error) {
-      throw Failure("allow has \"" + subnet + "\", which is no address or subnet",
-                    "Write such as allow = [\"192.0.2.0/24\", \"2001:db8::/32\"].");
+      throw Failure("allow has '" + subnet + "', which is not an address or a subnet",
+                    "Write it as in allow = [\"192.0.2.0/24\", \"2001:db8::/32\"].");
     }
   }
   if (config.keys.empty()) {
     throw Failure("keys is missing: the folder of the users' keys",
-                  "Write such as keys = \"/etc/isthmus/keys\"; `isthmusd key add` makes it.");
+                  "Write it as in keys = \"/etc/isthmus/keys\"; `isthmusd key add` makes it.");
   }
   if (config.limits.connections < 1 || config.limits.jobs < 1 || config.drain < 0) {
     throw Failure("jobs and connections must be at least 1, and drain 0");

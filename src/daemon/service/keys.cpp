@@ -73,8 +73,8 @@ ServiceKey read_key(const fs::path& file, bool secret) {
   std::string text(kMostOfFile, '\0');
   const ssize_t size = ::read(opened.get(), text.data(), text.size());
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  const Failure wrong("the file " + file.string() + " is no key of a service",
-                      "Take it out of the folder; `isthmusd key add` writes such files.");
+  const Failure wrong("the file " + file.string() + " is not a key of a service",
+                      "Remove it from the folder; `isthmusd key add` writes such files.");
   try {
     const json said = json::parse(text);
     ServiceKey key{file.stem().string(),   said.at("user"),           {},
@@ -124,7 +124,7 @@ KeysRead KeyFolder::read() const {
 
 ServiceKey KeyFolder::add(const std::string& user, const KeyLimits& limits) const {
   if (!is_name(user) || user.size() > 60) {
-    throw Failure("\"" + user + "\" is no name of a user",
+    throw Failure("'" + user + "' is not a name for a user",
                   "Give 1 to 60 letters, digits, '_', '.' and '-'.");
   }
   std::error_code error;
@@ -172,8 +172,8 @@ std::vector<std::string> KeyFolder::change(const std::string& name,
     done.push_back(key.id);
   }
   if (done.empty()) {
-    throw Failure(known ? "\"" + name + "\" has no key that is not revoked already"
-                        : "there is no key and no user \"" + name + "\" in " + folder_.string(),
+    throw Failure(known ? "'" + name + "' has no key that is not revoked already"
+                        : "there is no key and no user '" + name + "' in " + folder_.string(),
                   "`isthmusd key list` shows them.");
   }
   return done;
@@ -213,7 +213,7 @@ void KeyFolder::write(const ServiceKey& key, bool anew) const {
     const int error = errno;
     ::unlink(early.c_str());
     throw Failure("the key " + place.string() + " cannot be written: " + std::strerror(error),
-                  "The folder must be writable by whoever adds and revokes keys.");
+                  "Make the folder writable for the user who adds and revokes keys.");
   }
 }
 

@@ -37,7 +37,7 @@ UserWorker::UserWorker(asio::io_context& io, std::string user, const std::string
     : user_(std::move(user)), events_(std::move(events)) {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw Failure(std::string("no process can be started for a user: ") + std::strerror(errno));
+    throw Failure(std::string("cannot start a process for a user: ") + std::strerror(errno));
   }
   FileDescriptor near(ends[0]), far(ends[1]);
   posix_spawn_file_actions_t actions;
@@ -51,7 +51,7 @@ UserWorker::UserWorker(asio::io_context& io, std::string user, const std::string
       ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
-    throw Failure("no process can be started for user " + user_ + ": " + std::strerror(error));
+    throw Failure("cannot start a process for user " + user_ + ": " + std::strerror(error));
   }
   channel_.emplace(
       io, std::move(near),

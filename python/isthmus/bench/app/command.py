@@ -40,74 +40,85 @@ def app(
         typer.Option(
             "-n",
             metavar="N,N,...",
-            help="Ranks of the split layout. Without it: as many as the clusters hold.",
+            help="Ranks of the split layout. Default: as many as the clusters hold.",
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Only what the limits need, in less than ten minutes."),
+        typer.Option("--quick", help="Measure only for the limits, in less than ten minutes."),
     ] = False,
     kernel: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only these kernels, such as ep, '?g'; repeatable."),
+        typer.Option(
+            metavar="NAME", help="Run only these kernels, such as ep, '?g'. May be repeated."
+        ),
     ] = None,
     klass: Annotated[
         str | None,
-        typer.Option("--class", metavar="CLASS", help="Of the kernels: S, W, A or B."),
+        typer.Option("--class", metavar="CLASS", help="The class of the kernels: S, W, A or B."),
     ] = None,
     program: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[MPI=]COMMAND",
-            help="This program, not our kernels: for one MPI (openmpi, mpich5.0, a prefix, a "
-            "cluster) or for all; {name}, {n} and {class} stand for those. May be repeated.",
+            help="Run this program instead of the kernels: for one MPI (openmpi, mpich5.0, a "
+            "prefix, a cluster) or for all. {name}, {n} and {class} are replaced. May be "
+            "repeated.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What {name} stands for; may be repeated."),
+        typer.Option(metavar="NAME", help="The text for {name}. May be repeated."),
     ] = None,
     time_: Annotated[
         str | None,
         typer.Option(
             "--time",
             metavar="REGEX",
-            help="With --program: its first group is the seconds. Without it: those of the whole "
-            "command.",
+            help="The seconds of --program: the first group of this in its output. Default: the "
+            "time of the whole command.",
         ),
     ] = None,
     require: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="With --program: an execution counts that says this."),
+        typer.Option(
+            metavar="REGEX", help="With --program: ignore executions without this in their output."
+        ),
     ] = None,
     layout: Annotated[
         list[str] | None,
-        typer.Option(metavar="LAYOUT", help=f"Only these: {listing(LAYOUTS)}; may be repeated."),
+        typer.Option(
+            metavar="LAYOUT", help=f"Use only this layout: {listing(LAYOUTS)}. May be repeated."
+        ),
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option(metavar="CLUSTER", help="The one site. Without it: the first that holds all."),
+        typer.Option(
+            metavar="CLUSTER",
+            help="The cluster of the one-site layouts. Default: the first that holds all ranks.",
+        ),
     ] = None,
     delay: Annotated[
         str | None,
         typer.Option(
             metavar="MS,MS,...ms",
-            help="With --testbed: for each of these delays of its WAN, such as 0,1,5,10ms.",
+            help="With --testbed: repeat for each of these delays of its WAN, such as 0,1,5,10ms.",
         ),
     ] = None,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", min=1, metavar="N", help="Executions of each.")
+        int, typer.Option("--repetitions", min=1, metavar="N", help="Executions of each program.")
     ] = 5,
     limit: Annotated[
         float,
-        typer.Option("--timeout", min=1, metavar="SECONDS", help="That one execution may take."),
+        typer.Option("--timeout", min=1, metavar="SECONDS", help="Limit for one execution."),
     ] = 600.0,
     mpi: MpiOption = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these contestants, such as isthmus, 'native-*-tuned'; may be repeated.",
+            help="Measure only these contestants, such as isthmus, 'native-*-tuned'. May be "
+            "repeated.",
         ),
     ] = None,
     tune: TuneOption = True,
@@ -115,17 +126,22 @@ def app(
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
 ) -> None:
-    """Whole programs: split over the wide area, and on one site with all, half and a quarter of
-    the ranks. Without --program these are kernels of the NAS Parallel Benchmarks.
+    """Measure whole programs, split over the wide area and on one site.
+
+    On one site they run with all, half and a quarter of the ranks. The default programs are
+    kernels of the NAS Parallel Benchmarks.
 
     [bold]isthmus bench app --testbed hablot16 --quick[/bold]
-      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
     [bold]isthmus bench app --testbed hablot16 --class W --delay 0,5,20ms --only isthmus[/bold]
       How much each kernel suffers from the delay of the wide area.
 
     [bold]isthmus bench app -g grid.toml -n 16,32 --program './app {n}' --time 'took (.+) s'[/bold]
-      A program of your own. Without --testbed and -g: in a lab all of its sites, else this host."""
+      A program of your own.
+
+    Without --testbed and -g, it measures over all sites of the lab around it, or else on this
+    host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(
         quick=quick,
@@ -151,7 +167,7 @@ def app(
     common.check(testbed, grid)
     delays = _delays(delay)
     if delays and not common.in_labs(testbed):
-        raise UsageError("--delay is for --testbed, where a lab is started for each")
+        raise UsageError("--delay needs --testbed")
     if figures_folder is not None:
         p2p_figures.check()
     begin = time.monotonic()
@@ -179,13 +195,13 @@ def _layouts(names: list[str]) -> tuple[str, ...]:
         if name not in LAYOUTS:
             near = did_you_mean(name, LAYOUTS)
             raise UsageError(
-                f"--layout {name}: there is no such{near}; there are {listing(LAYOUTS)}"
+                f"--layout {name}: unknown layout{near}; layouts are {listing(LAYOUTS)}"
             )
     return tuple(one for one in LAYOUTS if one in names)
 
 
 def _delays(text: str | None) -> list[str]:
-    """Of "0,1,5ms": "0 ms", "1 ms", "5 ms"."""
+    """Reads "0,1,5ms" as "0 ms", "1 ms", "5 ms"."""
     if text is None:
         return []
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
@@ -196,8 +212,8 @@ def _delays(text: str | None) -> list[str]:
             parse_time(delay)
         except ValueError:
             raise UsageError(
-                f"--delay {text}: it is not numbers and one unit of time",
-                "Write it as '0,1,5ms': the unit stands behind the last.",
+                f"--delay {text}: not a list of numbers with one unit of time",
+                "Write it as '0,1,5ms', with the unit after the last number.",
             ) from None
     return made
 

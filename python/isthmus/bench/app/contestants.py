@@ -1,4 +1,4 @@
-"""Who runs the programs: `isthmus run`, and native MPIs as one job over the nodes of a lab."""
+"""The contestants: `isthmus run`, and native MPIs as one job over the nodes of a lab."""
 
 import re
 import time
@@ -19,11 +19,11 @@ from isthmus.measuring.place import Place, end_of
 from isthmus.measuring.process import lines, started
 
 _ISTHMUS = itself()
-# For ranks in a lab: those that wait give way, whoever runs them, since they share few cores. All
-# have libisthmus_nospin preloaded, to which the grid files of labs give other orders.
+# For ranks in a lab: waiting ranks yield under every launcher, since they share few cores. All have
+# libisthmus_nospin preloaded; the grid files of labs give it other settings.
 _YIELDING = {"OMPI_MCA_mpi_yield_when_idle": "1", "ISTHMUS_NOSPIN_EMPTY": "4"}
-_PARTING = 15.0  # seconds to end once all that counts was said
-_MOST_LINES = 200  # of output that are kept
+_PARTING = 15.0  # seconds to end after the last needed output
+_MOST_LINES = 200  # lines of output that are kept
 
 
 class Contestant(Protocol):
@@ -36,7 +36,7 @@ class Contestant(Protocol):
         ...
 
     def command(self, program: Program, setup: Setup) -> list[str]:
-        """RunError where the program cannot be had."""
+        """RunError if the program is not available."""
         ...
 
 
@@ -73,8 +73,8 @@ class IsthmusApp:
 
 @dataclass(frozen=True)
 class NativeApp:
-    """A native MPI, as one job over the nodes that the ranks are to be on. Only where sites are
-    `joined` can these be of several."""
+    """A native MPI, as one job over the nodes for the ranks. The nodes can be of several sites only
+    if sites are `joined`."""
 
     key: str
     label: str
@@ -95,7 +95,7 @@ class NativeApp:
 
 
 def names_of(mpi: Mpi) -> list[str]:
-    """Those by which --program may mean it, from the narrowest."""
+    """The names by which --program may mean it, the narrowest first."""
     return list(dict.fromkeys([mpi.name, mpi.key, mpi.family]))
 
 
@@ -110,15 +110,15 @@ def hosts_of(network: Network, shares: Shares) -> list[str]:
 
 @dataclass(frozen=True)
 class Took:
-    """`seconds` as the program says them, or as long as the command took."""
+    """`seconds` as the program reports them, or as long as the command took."""
 
     seconds: float
     wall: float
 
 
 def execute(command: Sequence[str], program: Program, limit: float) -> Took:
-    """Runs the program once. RunError when it fails, says nothing of what it has to, or takes more
-    than `limit` seconds."""
+    """Runs the program once. RunError if it fails, lacks a required output, or takes more than
+    `limit` seconds."""
     begin = time.monotonic()
     kept: list[str] = []
     with started(command, None) as (process, said):
@@ -129,7 +129,7 @@ def execute(command: Sequence[str], program: Program, limit: float) -> Took:
                     break
         except TimeoutError:
             raise RunError(f"was not done after {limit:.0f} s{said.tail()}") from None
-        # Some MPIs hang in MPI_Finalize now and then: what the program said stands.
+        # Some MPIs hang in MPI_Finalize now and then: the program's output counts.
         with suppress(TimeoutExpired):
             process.wait(_PARTING)
         wall, status, tail = time.monotonic() - begin, process.returncode, said.tail()
@@ -149,14 +149,14 @@ def _found(expression: str, kept: Sequence[str]) -> "re.Match[str] | None":
 
 
 def _complete(program: Program, kept: Sequence[str]) -> bool:
-    """Whether there is nothing more to be waited for but the end."""
+    """Whether only the end of the program is still awaited."""
     wanted = (program.time, program.require)
     return None not in wanted and all(_found(text, kept) for text in wanted if text)
 
 
 def _seconds(program: Program, kept: Sequence[str], wall: float) -> float:
     if program.require is not None and not _found(program.require, kept):
-        raise RunError(f"did not say what it has to ({program.require}){_quoted(kept)}")
+        raise RunError(f"its output lacks '{program.require}'{_quoted(kept)}")
     if program.time is None:
         return wall
     found = _found(program.time, kept)
@@ -165,7 +165,7 @@ def _seconds(program: Program, kept: Sequence[str], wall: float) -> float:
     except ValueError:
         seconds = 0.0
     if seconds <= 0:
-        raise RunError(f"did not say its time ({program.time}){_quoted(kept)}")
+        raise RunError(f"its output has no time ('{program.time}'){_quoted(kept)}")
     return seconds
 
 

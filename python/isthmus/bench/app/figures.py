@@ -11,12 +11,12 @@ from isthmus.bench.figures import folder_for, pyplot, save
 from isthmus.measuring.samples import NotMeasuredError
 from isthmus.units import parse_time
 
-Value = Callable[[str, str], float]  # of a contestant and a program
-DELAY = "delay "  # begins the names of variants
+Value = Callable[[str, str], float]  # for a contestant and a program
+DELAY = "delay "  # names of variants begin with this
 
 
 def app(results: AppResults, name: str, folder: Path) -> list[Path]:
-    """Draws what was measured; the paths, each as PNG and SVG."""
+    """Draws the measurements; returns the paths, each as PNG and SVG."""
     folder_for(folder)
     made: list[Path] = []
     for variant in results.variants():
@@ -60,14 +60,14 @@ def _bars_of(results: AppResults, name: str, folder: Path, variant: str, n: int)
 
 
 def _reference(results: AppResults) -> str | None:
-    """Whom others are compared with: the first native MPI as it comes, else the first at all."""
+    """The contestant for comparison: the first native MPI with default settings, else the first."""
     keys = results.measured()
     natives = [key for key in keys if key.startswith("native-") and key.endswith("-default")]
     return next(iter([*natives, *keys]), None) if len(keys) > 1 else None
 
 
 def _bars(results: AppResults, value: Value, title: str, path: Path) -> list[Path]:
-    """A group for each program, a bar for each contestant; nothing where nobody has a value."""
+    """A group for each program, a bar for each contestant; nothing without values."""
     programs = results.programs()
     bars: dict[str, list[tuple[int, float]]] = {}
     for key in results.measured():
@@ -97,8 +97,8 @@ def _bars(results: AppResults, value: Value, title: str, path: Path) -> list[Pat
 
 
 def _speed_ups(results: AppResults, name: str, folder: Path, variant: str) -> list[Path]:
-    """Of each program: how many times as fast as one rank would be, if the fewest of one site had
-    nothing to lose."""
+    """For each program: its speed-up over one rank, if the fewest ranks of one site are taken to
+    lose nothing."""
     made: list[Path] = []
     for program in results.programs():
         curves = _of_ranks(results, program, variant)
@@ -129,8 +129,8 @@ def _speed_ups(results: AppResults, name: str, folder: Path, variant: str) -> li
 def _of_ranks(
     results: AppResults, program: str, variant: str
 ) -> list[tuple[str, str, list[tuple[int, float]]]]:
-    """Contestant, layout, and (ranks, best time): of the split layout, and of those of one site as
-    one curve."""
+    """Contestant, layout, and (ranks, best time): one curve for the split layout, and one for those
+    of one site."""
     found: dict[tuple[str, str], dict[int, float]] = {}
     for run in results.runs:
         if (run.program, run.variant) != (program, variant):
@@ -142,7 +142,7 @@ def _of_ranks(
 
 
 def _over_delay(results: AppResults, name: str, folder: Path, delays: Sequence[str]) -> list[Path]:
-    """For each contestant a curve for each program: its time over that of the least delay."""
+    """For each contestant a curve for each program: its time over that with the least delay."""
     made: list[Path] = []
     by_time = sorted(delays, key=_milliseconds)
     for key in results.measured():

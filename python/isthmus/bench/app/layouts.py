@@ -17,7 +17,7 @@ Shares = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class Setup:
-    """A layout; `n` is how many ranks the split one has, `shares` are ranks by cluster."""
+    """A layout. `n` is the number of ranks of the split layout; `shares` are ranks by cluster."""
 
     layout: str
     n: int
@@ -31,7 +31,7 @@ class Setup:
 def setup(
     clusters: Mapping[str, ClusterSpec], layout: str, n: int, site: str | None
 ) -> Setup | None:
-    """None where `n` does not divide so, or no cluster has the slots."""
+    """Returns None if `n` does not divide that way, or if no cluster has the slots."""
     if layout == SPLIT:
         each, rest = divmod(n, len(clusters))
         shares = [(name, each + (i < rest)) for i, name in enumerate(clusters)]
@@ -55,8 +55,8 @@ def check_site(clusters: Mapping[str, ClusterSpec], site: str | None) -> None:
 
 
 def most_ranks(clusters: Mapping[str, ClusterSpec]) -> int:
-    """The largest power of two that can be split; of 2 for each cluster where some do not say how
-    many slots they have."""
+    """The largest power of two that can be split; 2 for each cluster if some do not give their
+    slots."""
     slots = [spec.slots for spec in clusters.values() if spec.slots is not None]
     n = 2 * len(clusters) if len(slots) < len(clusters) else min(slots) * len(slots)
     power: int = 1 << (n.bit_length() - 1)

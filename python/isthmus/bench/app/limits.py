@@ -1,4 +1,4 @@
-"""The figures of whole programs that a release has to reach, on the testbeds for them."""
+"""The figures of whole programs that a release must reach, on the testbeds for them."""
 
 from isthmus.bench.app.layouts import HALF, ONE, SPLIT
 from isthmus.bench.app.play import QUICK_RANKS
@@ -10,8 +10,8 @@ from isthmus.bench.verdicts import Figure, Limit
 
 TESTBED, DELAY = "hablot16", 5.8e-3  # seconds, one way
 
-# How often the longest chain of messages of a kernel crosses the wide area in a quick run; an
-# exchange crosses once.
+# Number of times that the longest chain of messages of a kernel crosses the wide area in a quick
+# run; an exchange crosses once.
 _CROSSINGS = {
     "ep": 1,  # the allreduce
     "is": 10 * 3,  # allreduce, alltoall, alltoallv
@@ -23,18 +23,18 @@ _CROSSINGS = {
     "sp": 100 * 3,  # likewise
 }
 _EP = 0.98  # of one site's speed
-# Bytes that cross each way, where they count, and what carries them.
+# Bytes that cross each way, where they matter, and the rate for them.
 _BYTES = {"ft": 7 * (1 << 20)}
 _RATE = 941e6 / 8  # bytes per second of TCP payload
 
-# What a split run may take of the time of one site, or of half of the ranks there, and of crossing.
-# The latter is looser: the ranks of a lab share cores, which more of them keep busier.
+# The time of a split run over the time of one site, or of half of the ranks there, with crossings.
+# The latter is looser: ranks of a lab share cores, which more of them keep busier.
 _SLACK = {ONE: 1.25, HALF: 1.5}
 
 
 def _over_best(kernel: str) -> Figure[AppResults]:
-    """Our best time, whatever MPI is below, over that of the best native one; without encryption,
-    as natives are, where that was measured."""
+    """Our best time, over any MPI, over that of the best native one; without encryption, like
+    native MPIs, if that was measured."""
 
     def figure(results: AppResults) -> tuple[float, str]:
         cell = Cell(quick_name(kernel), QUICK_RANKS, SPLIT)
@@ -49,7 +49,7 @@ def _over_best(kernel: str) -> Figure[AppResults]:
 
 
 def _over_crossings(kernel: str, layout: str) -> Figure[AppResults]:
-    """The split time over that of one site and what crossing takes at least."""
+    """The split time over that of one site plus the least time of crossing."""
 
     def figure(results: AppResults) -> tuple[float, str]:
         name = quick_name(kernel)

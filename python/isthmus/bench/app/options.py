@@ -1,4 +1,4 @@
-"""What is to be measured."""
+"""The options of `isthmus bench app`."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ CLASSES = ("S", "W", "A", "B")
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line. Empty: all that there is, and `klass` empty: what a quick run takes for
-    each kernel. `programs` are texts of --program; `time` and `require` are regular expressions of
-    theirs. `limit` is how many seconds one execution may take."""
+    """Options of the command line. Empty: everything; `klass` empty: the class of a quick run for
+    each kernel. `programs` are texts of --program; `time` and `require` are their regular
+    expressions. One execution may take `limit` seconds."""
 
     quick: bool = False
     kernels: tuple[str, ...] = ()
@@ -29,6 +29,6 @@ class Options:
 
     @property
     def narrowed(self) -> bool:
-        """Whether it is something else than what the limits are about."""
+        """Whether it differs from what the limits cover."""
         chosen = self.kernels or self.klass or self.programs or self.ranks
         return bool(chosen or self.layouts or self.site or self.only or self.mpis)

@@ -1,5 +1,6 @@
 """The executions of `isthmus bench app`, in their order: program by program, and for each all
-contestants and layouts in turn, so that what is compared was run within minutes of each other."""
+contestants and layouts in turn. So times that are compared were taken within minutes of each
+other."""
 
 import itertools
 import time
@@ -24,10 +25,10 @@ from isthmus.bench.app.roster import DIRECT
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import Grid
 
-QUICK_LIMIT = 480.0  # seconds in one lab; what has begun then still ends
-QUICK_RANKS = 8  # more of them keep two cores busy with one another (2026-11)
+QUICK_LIMIT = 480.0  # seconds in one lab; executions that have begun still end
+QUICK_RANKS = 8  # more ranks only keep two cores busy with each other (2026-11)
 QUICK_LAYOUTS = (ONE, SPLIT, HALF)
-_MOST_FAILURES = 2  # of a contestant with one program in one layout
+_MOST_FAILURES = 2  # for a contestant with one program in one layout
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Turn:
 
 
 def setups(grid: Grid, options: Options) -> list[Setup]:
-    """Those that fit the clusters. UsageError where one does not that was asked for."""
+    """The layouts that fit the clusters. UsageError if one does not fit that was asked for."""
     check_site(grid.cluster, options.site)
     made = []
     most = most_ranks(grid.cluster)
@@ -54,7 +55,7 @@ def setups(grid: Grid, options: Options) -> list[Setup]:
             if found is None and asked:
                 slots = ", ".join(f"{c} {s.slots}" for c, s in grid.cluster.items() if s.slots)
                 raise UsageError(
-                    f"{layout} of {n} ranks fits no cluster"
+                    f"no cluster has room for {layout} of {n} ranks"
                     + (f" (slots: {slots})" if slots else ""),
                     "Choose other -n and --layout, or raise 'slots' in the grid file.",
                 )
@@ -68,12 +69,12 @@ def turns(
     contestants: Sequence[Contestant],
     options: Options,
 ) -> list[Turn]:
-    """Those of one pass."""
+    """The turns of one pass."""
 
     def wanted(contestant: Contestant, one: Setup) -> bool:
         if not options.quick or options.only:
             return True
-        return one.layout == SPLIT or contestant.key == DIRECT  # what the limits ask for
+        return one.layout == SPLIT or contestant.key == DIRECT  # for the limits
 
     return [
         Turn(program, one, contestant)
@@ -91,7 +92,7 @@ def play(
     say: Callable[[str], None],
     deadline: float | None = None,
 ) -> None:
-    """Never raises for what a program does; that is told in `failures`. Nothing is begun after
+    """Never raises for failures of programs; they go to `failures`. It begins nothing after
     `deadline` (of time.monotonic())."""
     for turn in schedule:
         results.labels.setdefault(turn.contestant.key, turn.contestant.label)
@@ -122,7 +123,7 @@ def play(
             )
         )  # fmt: skip
         say(f"pass {number + 1} of {passes}: {turn.text}: {took.seconds:.4g} s")
-    results.failures += [f"{text}: the time was up before its turn" for text in sorted(late)]
+    results.failures += [f"{text}: time was up before its turn" for text in sorted(late)]
     measured = results.measured()
     gave_nothing = {schedule[i].contestant.key for i in failed} - {*measured}
     results.failed += sorted(gave_nothing)

@@ -1,4 +1,4 @@
-"""The programs that are measured: kernels of our own, and those of the command line."""
+"""The measured programs: kernels of our own, and those of the command line."""
 
 import re
 import shlex
@@ -15,15 +15,15 @@ KERNEL_FOLDER = Path(__file__).with_name("kernels")
 KERNELS = ("ep", "is", "mg", "ft", "lu", "bt", "sp", "cg")  # CG waits longest for the wide area
 _TIME, _VERIFIED = r"^time: ([0-9.]+) s$", r"^verified: yes$"
 
-# Class of each kernel in a quick run: as large as computes in some seconds on two cores.
+# The class of each kernel in a quick run: some seconds of computing on two cores.
 QUICK_CLASS = {"ep": "A"}
 _SMALL_CLASS = "S"
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where a program is started: `names` are those by which --program may mean this MPI, from the
-    narrowest; `mpicc` and `host` are for what is compiled there."""
+    """Where a program starts. `names` are those by which --program may mean this MPI, the narrowest
+    first; `mpicc` and `host` are for compiling there."""
 
     names: tuple[str, ...]
     mpicc: str
@@ -32,21 +32,21 @@ class Where:
 
 @dataclass(frozen=True)
 class Program:
-    """`time` finds the seconds in what it prints, None: those until it has ended; `require` has to
-    be found there."""
+    """`time` finds the seconds in its output; if None, the time until its end counts. Its output
+    must contain `require`."""
 
     name: str
     time: str | None
     require: str | None
 
     def words(self, where: Where, n: int) -> list[str]:
-        """Its command for so many ranks. RunError where there is none."""
+        """Its command for this number of ranks. RunError if there is none."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Kernel(Program):
-    """One of our own, compiled where it runs when it is first used."""
+    """A kernel of our own, compiled where it runs on first use."""
 
     source: Path
     klass: str
@@ -57,7 +57,8 @@ class Kernel(Program):
 
 @dataclass(frozen=True)
 class Given(Program):
-    """One of the command line: `commands` by what stands before the `=`, or by "" for every MPI."""
+    """A program of the command line: `commands` by the text before the `=`, or by "" for every
+    MPI."""
 
     commands: Mapping[str, str]
     klass: str
@@ -79,19 +80,19 @@ def kernel(name: str, klass: str) -> Kernel:
 
 
 def quick_name(name: str) -> str:
-    """What a kernel is called in a quick run: with its class."""
+    """The name of a kernel in a quick run, with its class."""
     return f"{name}.{QUICK_CLASS.get(name, _SMALL_CLASS)}"
 
 
 def chosen(options: Options) -> list[Program]:
-    """UsageError for what is no program, kernel or class."""
+    """UsageError for an unknown program, kernel or class."""
     if options.programs:
         return _given(options)
     for text, flag in ((options.time, "--time"), (options.require, "--require")):
         if text is not None:
-            raise UsageError(f"{flag} is for --program; kernels say their time and verdict")
+            raise UsageError(f"{flag} needs --program; kernels report their time and verdict")
     if options.names:
-        raise UsageError("--name is for --program, where {name} stands for it")
+        raise UsageError("--name needs --program: it replaces {name} there")
     names = [
         name
         for name in KERNELS
@@ -99,7 +100,7 @@ def chosen(options: Options) -> list[Program]:
     ]
     if not names:
         raise UsageError(
-            f"--kernel {' '.join(options.kernels)}: there is no such; there are {listing(KERNELS)}"
+            f"--kernel {' '.join(options.kernels)}: unknown kernel; kernels are {listing(KERNELS)}"
         )
     return [kernel(name, options.klass or QUICK_CLASS.get(name, _SMALL_CLASS)) for name in names]
 
@@ -109,7 +110,7 @@ def _given(options: Options) -> list[Program]:
         raise UsageError("--kernel and --program exclude each other")
     if options.time is not None and _regular(options.time, "--time").groups < 1:
         raise UsageError(
-            f"--time {options.time}: there is no group for the seconds",
+            f"--time {options.time}: the expression has no group for the seconds",
             r"For example: --time 'Time in seconds = *([0-9.]+)'",
         )
     if options.require is not None:
@@ -118,7 +119,7 @@ def _given(options: Options) -> list[Program]:
     for text in options.programs:
         mpi, command = _parted(text)
         if mpi in commands:
-            raise UsageError(f"--program {text}: there is another for {mpi or 'every MPI'}")
+            raise UsageError(f"--program {text}: another --program is for {mpi or 'every MPI'}")
         commands[mpi] = command
         _check(command)
     names = options.names or (_name_of(next(iter(commands.values()))),)
@@ -126,19 +127,19 @@ def _given(options: Options) -> list[Program]:
 
 
 def check_names(options: Options, known: Sequence[str]) -> None:
-    """UsageError where a program is for an MPI or cluster that there is not."""
+    """UsageError if a program is for an unknown MPI or cluster."""
     for text in options.programs:
         mpi, _ = _parted(text)
         if mpi and mpi not in known:
             raise UsageError(
                 f"--program {text}: there is no MPI or cluster '{mpi}'{did_you_mean(mpi, known)}; "
-                f"there are {listing(known)}",
+                f"known are {listing(known)}",
                 "A command that begins with a variable is written 'env NAME=VALUE COMMAND'.",
             )
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """For which MPI or cluster, "" for all; and the command."""
+    """The MPI or cluster, "" for all; and the command."""
     found = re.fullmatch(r"([^\s={]+)=(.+)", text, flags=re.DOTALL)
     return (found[1], found[2]) if found else ("", text)
 
@@ -150,13 +151,13 @@ def _check(command: str) -> None:
         words = []
     if not words:
         raise UsageError(
-            f"--program {command}: this is no command",
-            "It has words as for a shell; {name}, {n} and {class} stand for those, {{ for a brace.",
+            f"--program {command}: not a valid command",
+            "Write words as in a shell; {name}, {n} and {class} are replaced, {{ is a brace.",
         )
 
 
 def _name_of(command: str) -> str:
-    """Of the program, where no --name is given."""
+    """The name of the program, if no --name is given."""
     return Path(shlex.split(command)[0]).name.partition(".")[0].replace("{", "").replace("}", "")
 
 
@@ -164,10 +165,10 @@ def _regular(text: str, flag: str) -> "re.Pattern[str]":
     try:
         return re.compile(text, re.MULTILINE)
     except re.error as error:
-        raise UsageError(f"{flag} {text}: this is no regular expression: {error}") from None
+        raise UsageError(f"{flag} {text}: not a regular expression: {error}") from None
 
 
 def check_class(klass: str) -> str:
     if klass and klass not in CLASSES:
-        raise UsageError(f"--class {klass}: there are {listing(CLASSES)}")
+        raise UsageError(f"--class {klass}: classes are {listing(CLASSES)}")
     return klass

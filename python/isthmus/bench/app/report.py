@@ -12,19 +12,19 @@ from isthmus.measuring.samples import NotMeasuredError
 
 
 def app_tables(results: AppResults, name: str, here: bool, out: Console) -> None:
-    """For each variant the times, and how many times as fast the split layout is as others. `here`:
-    all clusters are of this machine."""
+    """For each variant the times, and the speed of the split layout over the others. `here`: all
+    clusters are on this machine."""
     for variant in results.variants():
         where = f" on {name}" + (f", {variant}" if variant else "")
         _times(results, variant, f"Programs{where}, s", out)
-        _gains(results, variant, f"The split layout{where} over those of one site", out)
+        _gains(results, variant, f"Speed of the split layout{where} over those of one site", out)
     out.print("Best of all executions, medians in brackets.")
     most = max((run.ranks for run in results.runs), default=0)
     cores = os.cpu_count() or 1
     if here and most > cores:
         out.print(
-            f"Up to {most} ranks share the {cores} cores of this machine: more of them communicate "
-            "more, and compute no faster."
+            f"Up to {most} ranks share the {cores} cores of this machine: more ranks communicate "
+            "more, but compute no faster."
         )
 
 
@@ -56,7 +56,7 @@ def _times(results: AppResults, variant: str, title: str, out: Console) -> None:
 
 def _gains(results: AppResults, variant: str, title: str, out: Console) -> None:
     keys = _keys(results, variant)
-    table = _table(title, "times as fast as", results, keys)
+    table = _table(title, "speed over", results, keys)
     for program in results.programs():
         for n in results.numbers():
             for layout in LAYOUTS:

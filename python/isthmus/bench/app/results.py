@@ -1,4 +1,4 @@
-"""Times of programs in seconds, and what they say of layouts. The papers take the best."""
+"""Times of programs in seconds, and what they show about layouts. The papers take the best."""
 
 import statistics
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from isthmus.measuring.samples import NotMeasuredError, Samples
 
 @dataclass(frozen=True)
 class AppRun:
-    """One execution. `n` is the number of ranks of the split layout that this one is compared with,
-    `ranks` its own; `wall` is how long the whole command took."""
+    """One execution. `n` is the number of ranks of the split layout that it is compared with,
+    `ranks` its own. `wall` is the time of the whole command."""
 
     contestant: str
     round: int
@@ -41,9 +41,9 @@ class AppRun:
 
 
 def run_from_json(data: dict[str, Any]) -> AppRun:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     if data["layout"] not in LAYOUTS:
-        raise ValueError(f"no layout: {data['layout']}")
+        raise ValueError(f"not a layout: {data['layout']}")
     seconds, wall = float(data["seconds"]), float(data["wall"])
     if seconds <= 0 or wall <= 0:
         raise ValueError(f"{data['program']}: a time that is not positive")
@@ -62,7 +62,7 @@ def run_from_json(data: dict[str, Any]) -> AppRun:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a row of the table is about."""
+    """The subject of a row of the table."""
 
     program: str
     n: int
@@ -75,7 +75,7 @@ class Cell:
 
 
 class AppResults(Samples[AppRun]):
-    """Of programs."""
+    """Results of programs."""
 
     @staticmethod
     def read(data: dict[str, Any]) -> AppRun:
@@ -105,7 +105,7 @@ class AppResults(Samples[AppRun]):
     # -- figures -----------------------------------------------------------------------------
 
     def times(self, contestant: str, cell: Cell) -> list[float]:
-        """Of all executions; never empty."""
+        """The times of all executions; never empty."""
         found = [
             run.seconds
             for run in self.runs
@@ -125,12 +125,12 @@ class AppResults(Samples[AppRun]):
         return statistics.median(self.times(contestant, cell))
 
     def gain(self, contestant: str, program: str, n: int, layout: str, variant: str = "") -> float:
-        """How many times as fast the split layout is as another one; below 1 it is slower."""
+        """The speed of the split layout over another one; below 1 it is slower."""
         other = self.best(contestant, Cell(program, n, layout, variant))
         return other / self.best(contestant, Cell(program, n, SPLIT, variant))
 
     def best_of(self, contestants: Sequence[str], cell: Cell) -> tuple[float, str]:
-        """The least time that any of them had, and whose it was."""
+        """The least time among them, and its contestant."""
         found = []
         for key in contestants:
             try:
@@ -138,5 +138,5 @@ class AppResults(Samples[AppRun]):
             except NotMeasuredError:
                 continue
         if not found:
-            raise NotMeasuredError(f"{cell}: by none of those that count")
+            raise NotMeasuredError(f"{cell}: not measured by any contestant that counts")
         return min(found)

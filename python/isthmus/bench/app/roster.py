@@ -1,4 +1,4 @@
-"""Who takes part in `isthmus bench app`."""
+"""The contestants of `isthmus bench app`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 def contestants(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Contestant]:
-    """Those that can run at this place and are asked for. `folder` is for grid files, and lives as
-    long as the contestants."""
+    """The contestants that can run at this place and are asked for. `folder` is for grid files, and
+    lives as long as the contestants."""
     natives = _natives(options)
     kinds = _kinds(place)
     ours = [_ours(place, folder, kind, tuple(natives)) for kind in kinds]
@@ -52,13 +52,13 @@ def contestants(
 
 
 def _names(place: Place, natives: Sequence[Mpi]) -> list[str]:
-    """Those that may stand before the `=` of --program."""
+    """The names that may stand before the `=` of --program."""
     ends = [end_of(place, cluster) for cluster in place.grid.cluster]
     found = [*place.grid.cluster, *(end.mpi for end in ends if end.mpi)]
     return list(dict.fromkeys([*found, *(name for mpi in natives for name in names_of(mpi))]))
 
 
-# Those that the limits need. Programs seldom wait for a rendez-vous: natives without one sit out.
+# Contestants for the limits. Programs seldom wait for a rendez-vous: natives without one sit out.
 QUICK = (DIRECT, f"{PLAIN}*", "native-*-default", "native-*-tuned")
 
 
@@ -83,7 +83,7 @@ def _kinds(place: Place) -> list[_Kind]:
 
 
 def _natives(options: Options) -> list[Mpi]:
-    """A quick run has one of each family."""
+    """A quick run has one MPI of each family."""
     found = mpis.find(options.mpis)
     if not options.quick or options.mpis:
         return found
@@ -91,7 +91,7 @@ def _natives(options: Options) -> list[Mpi]:
 
 
 def _free(end: End) -> bool:
-    """Whether a cluster is of this host, and has no MPI of its own."""
+    """Whether a cluster is on this host, and has no MPI of its own."""
     return not end.mpi and not end.compile_on
 
 

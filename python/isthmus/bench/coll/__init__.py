@@ -1,2 +1,2 @@
-"""`isthmus bench coll`: the collectives, beside native MPIs as one job and beside what the wires
-allow."""
+"""`isthmus bench coll`: compares the collectives with native MPIs as one job, and with the limits
+of the wires."""

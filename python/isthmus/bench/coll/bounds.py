@@ -1,5 +1,5 @@
-"""What the wires allow: times that no algorithm can beat by much, whatever it does, where the links
-of the nodes are the narrow part."""
+"""Bounds from the wires: times that no algorithm can beat by much where the nodes' links are the
+bottleneck."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Wires:
-    """`bandwidth` is the TCP goodput of a node's link, in bytes per second, `delay` the seconds
-    that the wide area takes one way, to the farthest site."""
+    """`bandwidth` is the TCP goodput of a node's link, in bytes per second. `delay` is the seconds
+    one way over the wide area, to the farthest site."""
 
     bandwidth: float
     delay: float

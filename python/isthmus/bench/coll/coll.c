@@ -83,7 +83,7 @@ static void fail(const char* text, const char* why) {
 
 static void* allocate(size_t bytes) {
   void* memory = malloc(bytes ? bytes : 1);
-  if (!memory) fail("memory", "there is not enough");
+  if (!memory) fail("memory", "not enough");
   memset(memory, 0xee, bytes);
   return memory;
 }
@@ -278,9 +278,9 @@ static Work prepare(const char* text, const Collective* what, int nonblocking, l
   const int here = !what->rooted || rank == ROOT;
   if (many_out) w.out_bytes = here ? w.out_bytes * (size_t)size : 0;
   if (many_in) w.in_bytes = here ? w.in_bytes * (size_t)size : 0;
-  if (bytes * size >= 1LL << 31) fail(text, "is more than fits in the offsets of the v forms");
+  if (bytes * size >= 1LL << 31) fail(text, "is too large for the offsets of the v forms");
   if (what->kind >= SUM) {
-    if (bytes % (long long)sizeof(double)) fail(text, "sums are of doubles, of 8 bytes each");
+    if (bytes % (long long)sizeof(double)) fail(text, "is not a multiple of 8 bytes, the size of a double");
     w.count = (int)(bytes / (long long)sizeof(double));
   }
   w.out = allocate(w.out_bytes);
@@ -387,7 +387,7 @@ static Times repeat(const char* text, const Work* w, int repetitions, int done, 
     mine[0] = first_mine;
   }
   for (int tries = 0; done < repetitions; ++tries) {
-    if (tries > 3 * repetitions + 10) fail(text, "no time to start at can be agreed on");
+    if (tries > 3 * repetitions + 10) fail(text, "ranks cannot agree on a time to start");
     times.last[done] = execute(w, computing, tests, &mine[done]);
     if (times.last[done] >= 0) ++done;
   }
@@ -408,7 +408,7 @@ static void measure(const char* text, Work* w, int repetitions, int tests) {
   agree();
   double first_mine, first = -1;
   for (int tries = 0; first < 0; ++tries) {
-    if (tries > 10) fail(text, "no time to start at can be agreed on");
+    if (tries > 10) fail(text, "ranks cannot agree on a time to start");
     first = execute(w, 0, 0, &first_mine);
   }
   check(text, w);
@@ -444,7 +444,7 @@ static void measure(const char* text, Work* w, int repetitions, int tests) {
 static int turn(const char* text, int world_rank, int world_size) {
   int total = 0, first = 0, cluster = 0;
   for (int i = 0; i < block_count; ++i) total += blocks[i];
-  if (total != world_size) fail(text, "needs blocks=N,N... that make up the world");
+  if (total != world_size) fail(text, "needs blocks=N,N... that add up to all ranks");
   while (world_rank >= first + blocks[cluster]) first += blocks[cluster++];
   return (world_rank - first) * block_count + cluster;
 }
@@ -470,7 +470,7 @@ static void run(const char* text) {
   if (!what || n < 2 || n > 3 || bytes < 0 || bytes > 1 << 30 || repetitions < 1 ||
       repetitions > 1000000 || tests < 0 || (n == 3 && !nonblocking) ||
       (order[0] && strcmp(order, "interleaved") != 0))
-    fail(text, "is no task");
+    fail(text, "is not a task");
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   const int key = order[0] ? turn(text, world_rank, world_size) : world_rank;
@@ -488,7 +488,7 @@ static int read_blocks(const char* text) {
   char* at = (char*)text + 6;
   while (block_count < MOST_BLOCKS && (*at == '=' || *at == ','))
     blocks[block_count++] = (int)strtol(at + 1, &at, 10);
-  if (*at) fail(text, "is no list of sizes");
+  if (*at) fail(text, "is not a list of sizes");
   return 1;
 }
 

@@ -44,18 +44,20 @@ def coll(
     grid: GridOption = None,
     n: Annotated[
         str | None,
-        typer.Option("-n", metavar="N,N,...", help="Ranks, placed as 'isthmus run' places them."),
+        typer.Option("-n", metavar="N,N,...", help="Numbers of ranks, placed as by 'isthmus run'."),
     ] = None,
     equally: Annotated[
-        bool, typer.Option("--equally", help="Each cluster has the same number of ranks.")
+        bool, typer.Option("--equally", help="Give each cluster the same number of ranks.")
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Only what the limits need, in less than ten minutes."),
+        typer.Option("--quick", help="Measure only for the limits, in less than ten minutes."),
     ] = False,
     repetitions: Annotated[
         int,
-        typer.Option("--repetitions", min=1, metavar="N", help="Of each task, in all passes."),
+        typer.Option(
+            "--repetitions", min=1, metavar="N", help="Repetitions of each task, over all passes."
+        ),
     ] = 10,
     passes: PassesOption = 2,
     mpi: MpiOption = None,
@@ -63,30 +65,36 @@ def coll(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these contestants, such as isthmus-direct, 'native-*-default'; may be "
-            "repeated.",
+            help="Measure only these contestants, such as isthmus-direct, 'native-*-default'. "
+            "May be repeated.",
         ),
     ] = None,
     collective: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only these, such as bcast, 'all*', ibcast; repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="Measure only these, such as bcast, 'all*', ibcast. May be repeated.",
+        ),
     ] = None,
     size: Annotated[
         list[str] | None,
-        typer.Option(metavar="SIZE", help="Only these, such as '256 KiB'; may be repeated."),
+        typer.Option(
+            metavar="SIZE", help="Measure only this size, such as '256 KiB'. May be repeated."
+        ),
     ] = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CHOICE",
-            help="Also Isthmus, direct, with this choice in ISTHMUS_COLL, such as bcast=farfirst; "
-            "may be repeated.",
+            help="Also measure Isthmus, direct, with this choice in ISTHMUS_COLL, such as "
+            "bcast=farfirst. May be repeated.",
         ),
     ] = None,
     interleaved: Annotated[
         bool,
         typer.Option(
-            "--interleaved", help="Also with communicators whose ranks alternate between clusters."
+            "--interleaved",
+            help="Also measure communicators whose ranks alternate between clusters.",
         ),
     ] = False,
     tune: TuneOption = True,
@@ -94,8 +102,8 @@ def coll(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these variants of the testbed, such as plain, '0.05 % loss'; may be "
-            "repeated. Without it: all, with --quick those that the limits need.",
+            help="Use only these variants of the testbed, such as plain, '0.05 % loss'. May be "
+            "repeated. Default: all, or with --quick those for the limits.",
         ),
     ] = None,
     traffic: TrafficOption = False,
@@ -103,15 +111,16 @@ def coll(
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
 ) -> None:
-    """Collectives over all ranks: times until the last rank is done, over message sizes.
+    """Measure collectives over all ranks: times until the last rank is done, over message sizes.
 
     [bold]isthmus bench coll --testbed matsuda --quick[/bold]
-      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
     [bold]isthmus bench coll --testbed matsuda --collective bcast --size '3.2 MB'[/bold]
-      Isthmus and all native MPIs, beside what the wires allow.
+      Isthmus and all native MPIs, with the limits of the wires.
 
-    Without --testbed and -g: inside a lab all of its sites, elsewhere this host."""
+    Without --testbed and -g, it measures over all sites of the lab around it, or else on this
+    host."""
     signal.signal(signal.SIGTERM, common.leave)
     ranks = common.numbers(n)
     options = Options(
@@ -131,7 +140,7 @@ def coll(
         traffic=traffic,
     )
     if equally and not ranks:
-        raise UsageError("--equally shares out the ranks of -n", "Say how many: -n 8, -n 2,4,8.")
+        raise UsageError("--equally needs -n", "Give the number of ranks: -n 8, or -n 2,4,8.")
     if quick and len(ranks) > 1:
         raise UsageError(f"-n {n}: --quick takes one number of ranks")
     if inside is not None:
@@ -140,7 +149,7 @@ def coll(
         return
     common.check(testbed, grid)
     if variant and not common.in_labs(testbed):
-        raise UsageError("--variant is for --testbed, where a lab is started for each")
+        raise UsageError("--variant needs --testbed")
     if figures_folder is not None:
         p2p_figures.check()
     begin = time.monotonic()
@@ -172,7 +181,7 @@ def _size(text: str) -> int:
 
 
 def _of_numbers(place: Place, options: Options, ranks: Sequence[int]) -> CollResults:
-    """Each number of ranks, where there are several, is a variant."""
+    """Each number of ranks is a variant, if there are several."""
     if len(ranks) < 2:
         return _measure(place, options)
     results = CollResults()

@@ -1,4 +1,4 @@
-"""Who plays the collectives: one program over all clusters."""
+"""The contestants of collectives: one program over all clusters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from isthmus.measuring.process import measure
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 
 _ISTHMUS = itself()
-_START_LIMIT = 180.0  # seconds that all ranks have to come up
+_START_LIMIT = 180.0  # seconds for all ranks to come up
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass(frozen=True)
 class IsthmusWorld:
-    """`isthmus run` over all clusters. `choices` is for ISTHMUS_COLL; only `collectives` are then
+    """`isthmus run` over all clusters. With `choices` for ISTHMUS_COLL, only `collectives` are
     measured."""
 
     key: str
@@ -85,15 +85,14 @@ def blocks_word(blocks: Sequence[Block]) -> str:
 
 
 def measure_wires(place: Place) -> Wires:
-    """Plain TCP: bandwidth between two nodes of the first site, half a round trip between it and
-    the farthest one. Only in labs, where there are nodes to measure between. RunError where it
-    fails."""
+    """Plain TCP: bandwidth between two nodes of the first site, and half a round trip between it
+    and the farthest site. Works only in labs, which have nodes for this. RunError if it fails."""
     if place.network is None:
-        raise RunError("what nodes' links carry is measured in labs alone")
+        raise RunError("the links of nodes are measured only in labs")
     near, _ = place.ends
     nodes = place.network.of_site(near.cluster, "node")
     if len(nodes) < 2:
-        raise RunError(f"site {near.cluster} has a single node, so its links carry nothing")
+        raise RunError(f"site {near.cluster} has a single node, so its links cannot be measured")
     beside = End(near.cluster, nodes[1].name, nodes[1].name)
     stream = Task("stream", STREAM_BYTES, 3, 1.5)
     ping = Task("pingpong", LATENCY_BYTES, 20)
@@ -111,5 +110,5 @@ def measure_wires(place: Place) -> Wires:
         for count, seconds in zip(inside.messages, inside.seconds, strict=True)
     ]
     if not delays:
-        raise RunError(f"{place.name} has no second site with nodes, so nothing crosses")
+        raise RunError(f"{place.name} has no second site with nodes")
     return Wires(max(rates), max(delays))

@@ -1,5 +1,5 @@
 """Figures like those of Matsuda et al. 2006 (6 and 7: throughput of bcast and allreduce over the
-message) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
+message size) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _MARKS = (8, 512, 32 << 10, 1 << 20, 32_000_000)
 
 
 def coll(results: CollResults, name: str, folder: Path) -> list[Path]:
-    """Draws what was measured at more than one size; the paths, each as PNG and SVG."""
+    """Draws everything with more than one size; returns the paths, each as PNG and SVG."""
     folder_for(folder)
     made: list[Path] = []
     for variant in dict.fromkeys(run.variant for run in results.runs):
@@ -87,7 +87,7 @@ def _of_cell(
 
 
 class _Drawing:
-    """Curves of one collective."""
+    """The curves of one collective."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class _Drawing:
         return max(run.ranks for run in self._results.runs if run.variant == self._variant)
 
     def _curves(self) -> list[tuple[str, dict[str, Any], list[tuple[int, float]]]]:
-        """The contestants, and what the wires allow."""
+        """The contestants, and the bound from the wires."""
         curves = []
         for key in self._results.labels:
             points = []

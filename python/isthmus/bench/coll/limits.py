@@ -1,4 +1,4 @@
-"""The figures of collectives that a release has to reach, on the testbeds for them."""
+"""The figures of collectives that a release must reach, on the testbeds for them."""
 
 import itertools
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ def _beyond_delay(results: CollResults) -> tuple[float, str]:
 
 
 def _against_peers(results: CollResults) -> tuple[float, str]:
-    """The worst collective and size: our time over the best native MPI's, with whatever setting;
-    without encryption, as natives are, where that was measured."""
+    """The worst collective and size: our time over the best native MPI's, under any setting;
+    without encryption, like native MPIs, if that was measured."""
     worst: tuple[float, str] | None = None
     for collective, size, interleaved in results.cells():
         times = {}
@@ -80,7 +80,7 @@ def _interleaved(collective: str, sizes: Sequence[int]) -> Figure[CollResults]:
 
 
 def _growing(collective: str) -> Figure[CollResults]:
-    """The least that twice the senders gain; the note has the gains over the older algorithm."""
+    """The least gain from twice the senders; the note has the gains over the older algorithm."""
 
     def figure(results: CollResults) -> tuple[float, str]:
         base = results.time(paper(OLDER), collective, 32_000_000)

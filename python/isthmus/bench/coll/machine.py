@@ -1,4 +1,4 @@
-"""How busy the machine under a lab was: whether its figures prove anything."""
+"""The load of the machine under a lab, which decides whether figures prove anything."""
 
 import os
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from isthmus.measuring.place import Place
 
 @dataclass(frozen=True)
 class Machine:
-    """`load` of others, when the measurement began, on so many cores; `late`: the most seconds that
-    an emulated link was late in delivering."""
+    """`load` of other programs when the measurement began, on `cores` cores. `late`: the greatest
+    lateness of an emulated link, in seconds."""
 
     load: float
     cores: int
@@ -32,7 +32,7 @@ def machine_from_json(data: dict[str, Any]) -> Machine:
 
 
 def examine(place: Place, load: float) -> Machine | None:
-    """At the end of a measurement that began with this load. None where there is no lab."""
+    """Call this at the end of a measurement that began with this load. None outside labs."""
     if place.lab is None or place.network is None:
         return None
     try:

@@ -1,11 +1,11 @@
-"""What is to be measured."""
+"""The options of `isthmus bench coll`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line. Empty: all. `variant` is that of the testbed, where this is inside."""
+    """Options of the command line. Empty: everything. `variant` is the testbed's, inside a lab."""
 
     quick: bool = False
     repetitions: int = 10

@@ -1,5 +1,5 @@
-"""Native MPIs as peers: as they come, and with the algorithms that do best where the wide area is
-long and fast."""
+"""Native MPIs for comparison: with default settings, and with the algorithms that do best over a
+long, fast wide area."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from isthmus.bench.mpis import Mpi
 
 @dataclass(frozen=True)
 class Setting:
-    """`collectives` None: all. `best` are settings that a quick run does not leave out."""
+    """`collectives` None: all. A quick run includes the settings with `best`."""
 
     name: str
     environment: Mapping[str, str]
@@ -69,7 +69,7 @@ _OPEN_MPI = (
     ),
 )  # fmt: skip
 
-# MPICH before 4.2 has the tree cut into segments in its non-blocking bcast alone.
+# Before 4.2, only MPICH's non-blocking bcast can cut the tree into segments.
 _TREE = {"TREE_TYPE": "kary", "TREE_KVAL": "1", "TREE_PIPELINE_CHUNK_SIZE": "16384"}
 _CHAIN = {f"MPIR_CVAR_BCAST_{name}": value for name, value in _TREE.items()}
 _OLD_CHAIN = {f"MPIR_CVAR_IBCAST_{name}": value for name, value in _TREE.items()}

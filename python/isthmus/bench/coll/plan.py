@@ -17,14 +17,14 @@ from isthmus.bench.session import Entry
 from isthmus.errors import UsageError
 from isthmus.measuring.place import LOOPBACK, Place
 
-QUICK_LIMIT = 470.0  # seconds in one lab; what has begun then still ends
+QUICK_LIMIT = 470.0  # seconds in one lab; tasks that have begun still end
 LARGE = (MIB, 3_200_000, 8 * MIB, 32_000_000)
 
 
 def entries(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Entry[CollTask, CollRun]]:
-    """`folder` is for grid files, and lives as long as the entries. UsageError when nothing is left
+    """`folder` is for grid files, and lives as long as the entries. UsageError if nothing is left
     to measure."""
     made = [
         Entry(contestant, passes(contestant, options, place.name == LOOPBACK))
@@ -33,8 +33,8 @@ def entries(
     made = [entry for entry in made if any(entry.tasks)]
     if not made:
         raise UsageError(
-            "nothing is left to measure",
-            "--only, --collective and --size leave no contestant with a task.",
+            "nothing to measure: no task matches --only, --collective and --size",
+            "Leave out one of these options.",
         )
     return made
 
@@ -60,7 +60,7 @@ def collectives(options: Options) -> list[str]:
     found = [n for n in known if any(fnmatch(n, pattern) for pattern in options.collectives)]
     if not found:
         raise UsageError(
-            f"--collective {' '.join(options.collectives)}: no collective is called so; there are "
+            f"--collective {' '.join(options.collectives)}: unknown; collectives are "
             f"{', '.join(tasks.COLLECTIVES)}, and their non-blocking forms, ibcast and so on"
         )
     return found
@@ -83,11 +83,11 @@ def _full(options: Options) -> list[list[CollTask]]:
     return [list(dict.fromkeys(made))] * options.passes
 
 
-_TESTS = 50  # calls of MPI_Test while a non-blocking collective is under way
+_TESTS = 50  # calls of MPI_Test during a non-blocking collective
 
 
 def _overlapped(task: CollTask) -> list[CollTask]:
-    """Left alone, and with a look at it now and then."""
+    """Without calls of MPI_Test meanwhile, and with some."""
     return [replace(task, tests=tests) for tests in (0, _TESTS)]
 
 
@@ -105,7 +105,7 @@ def _quick(contestant: Contestant, options: Options, on_one_host: bool) -> list[
             return []
         large = [CollTask(name, size, 2) for name in _MAIN for size in LARGE[:2]]
         return [[*_small(4), *_middle(3), *large, *_blocks(2), *_mixed(2), *_others(2)]]
-    if contestant.key == PLAIN:  # for what it is compared with
+    if contestant.key == PLAIN:  # the tasks that are compared
         large = [CollTask(name, size, 3) for name in _MAIN for size in LARGE[:2]]
         return [[*_small(10), *_middle(6), *large, *_blocks(6), *_mixed(4), *_others(3)]]
     if contestant.key == DIRECT:

@@ -1,6 +1,6 @@
-"""Samples of collectives, and the figures that are made of them. Times are in seconds.
+"""Samples of collectives, and the figures made from them. Times are in seconds.
 
-The time of an execution is that until the last rank was done, a figure the median of executions.
+An execution lasts until the last rank is done; a figure is the median of executions.
 """
 
 import statistics
@@ -16,9 +16,9 @@ from isthmus.measuring.samples import NotMeasuredError, Samples
 
 @dataclass(frozen=True)
 class CollRun:
-    """What one task gave one contestant in one pass. For each execution: `seconds` until the last
-    rank was done, and `medians` over ranks. For non-blocking forms `overlapped` has executions with
-    `computing` seconds between the call and its MPI_Wait."""
+    """The result of one task for one contestant in one pass. For each execution it has `seconds`
+    until the last rank was done, and `medians` over ranks. For non-blocking forms `overlapped` has
+    executions with `computing` seconds between the call and its MPI_Wait."""
 
     contestant: str
     round: int
@@ -47,7 +47,7 @@ class CollRun:
 
 
 def run_from_json(data: dict[str, Any]) -> CollRun:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     task = tasks.parse(str(data["task"]))
     seconds, medians, overlapped = (
         tuple(float(value) for value in values)
@@ -72,8 +72,8 @@ def run_from_json(data: dict[str, Any]) -> CollRun:
 
 @dataclass
 class CollResults(Samples[CollRun]):
-    """`wires` are what was measured of them, by variant of the testbed; `machines` how busy the
-    machine was, if this was a lab."""
+    """`wires` are the measurements of the wires, by variant of the testbed; `machines` is how busy
+    the machine was, if this was a lab."""
 
     wires: dict[str, Wires] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class CollResults(Samples[CollRun]):
         interleaved: bool = False,
         variant: str = "",
     ) -> list[float]:
-        """Of all executions, until the last rank was done; never empty."""
+        """The times of all executions, until the last rank was done; never empty."""
         runs = self.runs_of(contestant, collective, size, interleaved, variant)
         if not runs:
             label = self.labels.get(contestant, contestant)
@@ -164,9 +164,9 @@ class CollResults(Samples[CollRun]):
         return statistics.median(value for run in runs for value in run.medians)
 
     def bound(self, collective: str, size: int, variant: str = "") -> float:
-        """What the wires allow."""
+        """The limit of the wires."""
         if variant not in self.wires:
-            raise NotMeasuredError("what the wires carry was not measured")
+            raise NotMeasuredError("the wires were not measured")
         ranks = max((run.ranks for run in self.runs if run.variant == variant), default=0)
         blocking = CollTask(collective, size, 1).blocking
         return bound(blocking, size, ranks, self.wires[variant])
@@ -184,7 +184,7 @@ class CollResults(Samples[CollRun]):
     def overlap(
         self, contestant: str, collective: str, size: int, tests: int = 0, variant: str = ""
     ) -> float:
-        """The share of a non-blocking collective's time that computing hides, with so many calls of
+        """The part of a non-blocking collective's time that computing hides, with `tests` calls of
         MPI_Test meanwhile."""
         found = [
             1 - (value - run.computing) / statistics.median(run.seconds)

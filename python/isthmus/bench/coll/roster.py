@@ -1,4 +1,4 @@
-"""Who takes part in `isthmus bench coll`."""
+"""The contestants of `isthmus bench coll`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ SENDERS = (1, 2, 4, 8)
 ALL_SENDERS = (*SENDERS, 16)  # more than the wide area of `matsuda16` carries
 Contestant = IsthmusWorld | NativeWorld
 
-# The algorithms of Matsuda et al. and those that they compare with.
+# The algorithms of Matsuda et al., and those that they compare them with.
 OLDER, FLAT = "two-level", "flat"
 _PAPERS = {
     OLDER: ("farfirst, two-tier", "bcast=farfirst,allreduce=two-tier"),
@@ -48,8 +48,8 @@ def paper(name: str) -> str:
 def contestants(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Contestant]:
-    """Those that can run at this place. What cannot is said. `folder` is for grid files, and lives
-    as long as the contestants."""
+    """The contestants that can run at this place; the others are reported. `folder` is for grid
+    files, and lives as long as the contestants."""
     wanted = Wanted(options.only)
     natives = mpis.find(options.mpis)
     ours = _ours(place, natives, options, folder, wanted, say)
@@ -90,7 +90,7 @@ def _ours(
     for name, label, text in chosen:
         kinds.append((f"{DIRECT}/{name}", label, direct or place.grid, text))
     all_of_them = not options.quick or place.name == LOOPBACK
-    # A quick run has no task for those with gateways (plan.py): nor are they tuned.
+    # A quick run has no task for contestants with gateways (plan.py), so they are not tuned.
     kinds = [k for k in kinds if wanted(k[0]) and (all_of_them or k[0].startswith(DIRECT))]
     if not kinds:
         return []
@@ -115,19 +115,19 @@ def _mpicc(natives: Sequence[Mpi]) -> str:
 
 
 def named_in(choices: str) -> frozenset[str] | None:
-    """The collectives that a text for ISTHMUS_COLL is about; None: not any."""
+    """The collectives in a text for ISTHMUS_COLL, or None."""
     names = [choice.partition("=")[0].strip() for choice in choices.split(",") if choice]
     return frozenset(names) or None
 
 
 def _least_nodes(place: Place) -> int:
-    """Of the smallest cluster of a lab."""
+    """The number of nodes of the smallest cluster of a lab."""
     assert place.network
     return min(len(place.network.of_site(cluster, "node")) for cluster in place.grid.cluster)
 
 
 def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:
-    """So many gateways of each cluster on its first nodes; none where it has fewer."""
+    """This number of gateways of each cluster on its first nodes; none if it has fewer nodes."""
     made = []
     for cluster in place.grid.cluster if place.network else ():
         assert place.network
@@ -142,14 +142,14 @@ def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:
 
 
 def _parts(place: Place, options: Options) -> list[Part]:
-    """As `isthmus run -n` places them, or each cluster as many."""
+    """As `isthmus run -n` places them, or the same number for each cluster."""
     if not options.equally or options.n is None:
         return [Part(["coll"], options.n)]
     clusters = list(place.grid.cluster)
     each, rest = divmod(options.n, len(clusters))
     if rest:
         raise UsageError(
-            f"-n {options.n} --equally: {len(clusters)} clusters cannot have as many ranks each"
+            f"-n {options.n} --equally: {len(clusters)} clusters cannot have equal numbers of ranks"
         )
     return [Part(["coll"], each, on=cluster) for cluster in clusters]
 

@@ -1,4 +1,4 @@
-"""What coll.c is told to do."""
+"""The tasks of coll.c."""
 
 import re
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from isthmus.bench import report
 
 KIB, MIB = 1 << 10, 1 << 20
 SUMS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
-MESSAGE = ("bcast", "reduce", "allreduce", "scan", "exscan")  # bytes are those of the message
-BLOCKS = (  # bytes are those of each rank's block
+MESSAGE = ("bcast", "reduce", "allreduce", "scan", "exscan")  # bytes count the message
+BLOCKS = (  # bytes count each rank's block
     "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
     "reduce_scatter_block", "reduce_scatter",
 )  # fmt: skip
@@ -16,15 +16,14 @@ COLLECTIVES = ("barrier", *MESSAGE, *BLOCKS)
 SIZES = (8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB, 3_200_000, 8 * MIB, 32_000_000)
 BLOCK_SIZES = (8, 64, 512, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 2_000_000)
 
-_SLOWEST = 500e3  # bytes per second; what is slower has got stuck
+_SLOWEST = 500e3  # bytes per second; anything slower is stuck
 _TEXT = re.compile(r"([a-z_]+)(@interleaved)?:(\d+):(\d+)(?::(\d+))?")
 
 
 @dataclass(frozen=True)
 class CollTask:
-    """`collective` begins with "i" for the non-blocking form, and so does "interleaved", where the
-    clusters' ranks are taken in turn. `text` is what the program reads; `limit` bounds, in seconds,
-    how long it may take."""
+    """`collective` begins with "i" for the non-blocking form. "interleaved" takes the clusters'
+    ranks in turn. The program reads `text`; a task may take `limit` seconds."""
 
     collective: str
     bytes: int
@@ -51,10 +50,10 @@ class CollTask:
 
 
 def parse(text: str) -> CollTask:
-    """The inverse of `CollTask.text`. ValueError for what is none."""
+    """The inverse of `CollTask.text`. ValueError if the text is malformed."""
     found = _TEXT.fullmatch(text)
     if not found:
-        raise ValueError(f"no task: {text}")
+        raise ValueError(f"not a task: {text}")
     task = CollTask(
         found[1],
         int(found[3]),
@@ -63,19 +62,19 @@ def parse(text: str) -> CollTask:
         None if found[5] is None else int(found[5]),
     )
     if task.blocking not in COLLECTIVES:
-        raise ValueError(f"no collective: {task.collective}")
+        raise ValueError(f"not a collective: {task.collective}")
     return task
 
 
 def size_text(size: int) -> str:
-    """Also of decimal sizes: "3.2 MB"."""
+    """Also for decimal sizes: "3.2 MB"."""
     if size and size % 100_000 == 0:
         return f"{size / 1e6:g} MB"
     return report.size_text(size)
 
 
 def kind_of(collective: str) -> str:
-    """What ISTHMUS_COLL calls it: forms with a count for each rank have no name of their own."""
+    """Its name in ISTHMUS_COLL: forms with a count for each rank have no name of their own."""
     return {
         "gatherv": "gather",
         "scatterv": "scatter",
@@ -86,7 +85,7 @@ def kind_of(collective: str) -> str:
 
 
 def sizes_of(collective: str) -> tuple[int, ...]:
-    """All that are measured."""
+    """All sizes that are measured."""
     if collective == "barrier":
         return (0,)
     return BLOCK_SIZES if collective in BLOCKS else SIZES

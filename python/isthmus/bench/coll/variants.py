@@ -1,4 +1,4 @@
-"""Testbeds with something changed, in which collectives are measured too."""
+"""Testbeds with changes, in which collectives are measured too."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatch
@@ -7,7 +7,7 @@ from isthmus.errors import UsageError
 
 PLAIN, LOSSY, UNEQUAL, UNDELAYED = "", "0.05 % loss", "12 + 4 nodes", "no delay"
 
-# What `isthmus lab run --set` changes.
+# Changes for `isthmus lab run --set`.
 _VARIANTS = {
     "matsuda": {
         PLAIN: [],
@@ -20,20 +20,20 @@ _QUICK = (PLAIN, LOSSY)
 
 
 def of_ranks(variant: str, ranks: int) -> str:
-    """The variant's name where so many ranks are one of several numbers of them."""
+    """The variant's name if this number of ranks is one of several."""
     return ", ".join(filter(None, (variant, f"{ranks} ranks")))
 
 
 def ranks_of(variant: str) -> tuple[str, int] | None:
-    """The inverse; None: it is no such name."""
+    """The inverse, or None for another name."""
     before, _, last = variant.rpartition(", ")
     number = last.removesuffix(" ranks")
     return (before, int(number)) if number != last and number.isdigit() else None
 
 
 def of_testbed(testbed: str, quick: bool, wanted: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The labs that it stands for: a variant's name, and options of `isthmus lab run`. `wanted` are
-    patterns; without them all, or those that a quick run has."""
+    """The labs of a testbed: the name of each variant, and options of `isthmus lab run`. `wanted`
+    are patterns; without them all variants, or those of a quick run."""
     known = _VARIANTS.get(testbed, {PLAIN: []})
     names = [name for name in known if not quick or name in _QUICK]
     if wanted:
@@ -41,7 +41,7 @@ def of_testbed(testbed: str, quick: bool, wanted: Sequence[str]) -> list[tuple[s
         names = [n for n in known if any(fnmatch(called[n], pattern) for pattern in wanted)]
         if not names:
             raise UsageError(
-                f"--variant {' '.join(wanted)}: {testbed} has no such; there are "
+                f"--variant {' '.join(wanted)}: {testbed} has no such variant; variants are "
                 + ", ".join(f"'{name}'" for name in called.values())
             )
     return [(name, [word for key in known[name] for word in ("--set", key)]) for name in names]

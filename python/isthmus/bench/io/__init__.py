@@ -1,1 +1,2 @@
-"""`isthmus bench io`: files that several clusters share, beside messages and the native library."""
+"""`isthmus bench io`: compares files that several clusters share with messages and with the native
+library."""

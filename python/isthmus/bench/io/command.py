@@ -36,7 +36,7 @@ from isthmus.units import parse_size
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line."""
+    """Options of the command line."""
 
     sizes: tuple[int, ...]
     files: str
@@ -54,15 +54,15 @@ def io(
         list[str] | None,
         typer.Option(
             metavar="SIZE",
-            help="How much each rank reads or writes, '64 MiB' without it; may be repeated.",
+            help="Bytes that each rank reads or writes. Default: '64 MiB'. May be repeated.",
         ),
     ] = None,
     folder: Annotated[
         str,
-        typer.Option(metavar="DIR", help="Where the file is, on the hosts of the first cluster."),
+        typer.Option(metavar="DIR", help="Folder of the file, on the hosts of the first cluster."),
     ] = "/tmp",
     rounds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Accesses of each kind, in each pass.")
+        int, typer.Option(min=1, metavar="N", help="Accesses of each kind in each pass.")
     ] = 3,
     passes: PassesOption = 3,
     mpi: MpiOption = None,
@@ -70,29 +70,33 @@ def io(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these contestants, such as isthmus, '*inside*'; may be repeated.",
+            help="Measure only these contestants, such as isthmus, '*inside*'. May be repeated.",
         ),
     ] = None,
     figure: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"Only these figures beside messages: {', '.join(FIGURES)}; may be repeated.",
+            help=f"Measure only this figure, beside messages: {', '.join(FIGURES)}. May be "
+            "repeated.",
         ),
     ] = None,
     json_file: JsonOption = None,
     inside: InsideOption = None,
 ) -> None:
-    """Files: collective, sequential and random accesses of a cluster that does not have the file,
-    beside messages; inside the home cluster, beside the native library.
+    """Measure file accesses of a cluster that does not have the file, compared with messages.
+
+    The accesses are collective, sequential and random. Inside the home cluster they are compared
+    with the native library.
 
     [bold]isthmus bench io --testbed hablot --size '64 MiB' --size '1 GiB'[/bold]
-      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
     [bold]isthmus bench io --testbed loopback --only '*inside*' --folder /dev/shm[/bold]
-      Between two ranks of the home cluster, against the native library.
+      Between two ranks of the home cluster, compared with the native library.
 
-    Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
+    Without --testbed and -g, it measures between the two sites of the lab around it, or else on
+    this host."""
     signal.signal(signal.SIGTERM, common.leave)
     sizes = tuple(dict.fromkeys(_size(text) for text in size or ())) or (LARGE,)
     options = Options(
@@ -100,9 +104,9 @@ def io(
     )
     for name in options.figures:
         if name not in FIGURES:
-            raise UsageError(f"--figure {name}: there are {', '.join(FIGURES)}")
+            raise UsageError(f"--figure {name}: figures are {', '.join(FIGURES)}")
     if not folder.startswith("/"):
-        raise UsageError(f"--folder {folder}: this is not an absolute path")
+        raise UsageError(f"--folder {folder}: not an absolute path")
     if inside is not None:
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
@@ -127,7 +131,7 @@ def _size(text: str) -> int:
     except ValueError as error:
         raise UsageError(f"--size {text}: {error}") from None
     if found % MIB or not MIB <= found <= 1024 * MIB:
-        raise UsageError(f"--size {text}: these are whole MiB, up to 1 GiB")
+        raise UsageError(f"--size {text}: must be whole MiB, up to 1 GiB")
     return found
 
 
@@ -186,4 +190,4 @@ def _table(results: IoResults, name: str, out: Console) -> None:
                 cells.append(f"{1e3 * found[0]:.1f} ({1e3 * found[1]:.1f})")
             table.add_row(f"{operation}, {report.size_text(size)}", *cells)
     out.print(table)
-    out.print("The least of all samples, medians in brackets; each until it is done in the file.")
+    out.print("Minimum of all samples, medians in brackets; each until it is done in the file.")

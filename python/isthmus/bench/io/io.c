@@ -152,20 +152,20 @@ static void run(const char* text) {
   long long wanted = 0;
   int rounds = 0;
   const int n = sscanf(text, "%31[-a-z]:%lld:%d%c", name, &wanted, &rounds, &rest);
-  if (n != 3 || wanted < 1 || wanted > 1 << 30 || rounds < 1) fail(text, "is no task");
+  if (n != 3 || wanted < 1 || wanted > 1 << 30 || rounds < 1) fail(text, "is not a task");
   const int inside = strncmp(name, "inside-", 7) == 0;
   const char* const operation = name + (inside ? 7 : 0);
   void (*once)(void) = NULL;
   for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
     if (strcmp(operations[i].name, operation) == 0) once = operations[i].once;
   }
-  if (!once) fail(text, "is no task");
+  if (!once) fail(text, "is not a task");
   bytes = wanted;
   actors = inside ? 2 : size;
   me = rank < actors ? rank : -1;
   data = malloc((size_t)bytes);
   double* const seconds = malloc(sizeof(double) * (size_t)rounds);
-  if (!data || !seconds) fail(text, "there is not enough memory");
+  if (!data || !seconds) fail(text, "not enough memory");
   memset(data, 'a' + rank % 26, (size_t)bytes);
   see(strstr(name, "strided") != NULL);
   prepare(once, once == read_ || once == random_ ? bytes : bytes * actors);

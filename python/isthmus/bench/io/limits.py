@@ -1,4 +1,4 @@
-"""The figures of files that a release has to reach, where they are measured."""
+"""The figures of files that a release must reach, where they are measured."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def _over_messages(operation: str) -> Figure[IoResults]:
 
 
 def _random(results: IoResults) -> tuple[float, str]:
-    """Over the round trips of so many reads, and what their bytes take."""
+    """Over the round trips of these reads, and the time of their bytes."""
     ours, trip = results.least(OURS, "random", RANDOM), results.least(OURS, "message", TRIP)
     size = max(size for size in results.sizes(OURS, "message"))
     bytes_take = results.least(OURS, "message", size) * RANDOM / size
@@ -64,9 +64,9 @@ _NAMES = {
     "read-strided": "collective read, strided",
     "write": "sequential writes of 1 MiB",
     "read": "sequential reads of 1 MiB",
-    "random": "reads of 4 KiB anywhere, 64 under way",
+    "random": "reads of 4 KiB anywhere, 64 at a time",
 }
-# By the operation that each is of.
+# Each limit with its operation.
 LIMITS = (
     *(
         (name, Limit("hablot", f"{_NAMES[name]}: rate over messages'", "at least", least,
@@ -85,7 +85,7 @@ LIMITS = (
 
 
 def of_testbed(testbed: str, figures: Sequence[str] = ()) -> list[Limit[IoResults]]:
-    """`figures`: of these operations alone."""
+    """`figures`: only limits of these operations."""
     return [
         limit
         for name, limit in LIMITS

@@ -8,20 +8,20 @@ from isthmus.bench.timed import TimedResults, TimedRun, read_run
 
 
 def run_from_json(data: dict[str, Any]) -> TimedRun:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     return read_run(data, tasks.parse(str(data["task"])))
 
 
 @dataclass
 class IoResults(TimedResults):
-    """Of accesses to files."""
+    """Results of file accesses."""
 
     @staticmethod
     def read(data: dict[str, Any]) -> TimedRun:
         return run_from_json(data)
 
     def sizes(self, contestant: str, operation: str) -> list[int]:
-        """Those that were measured, ascending."""
+        """The sizes that were measured, ascending."""
         return sorted(
             {
                 run.task.bytes

@@ -1,4 +1,4 @@
-"""Who is measured by `isthmus bench io`."""
+"""The contestants of `isthmus bench io`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,8 @@ SOURCE = Path(__file__).with_name("io.c")
 def contestants(
     place: Place, named: Sequence[str], only: Sequence[str], files: str, folder: Path
 ) -> list[Contestant]:
-    """Those that can run at this place; `files` is where the file is, in the first cluster."""
+    """The contestants that can run at this place; `files` is the file's place in the first
+    cluster."""
     natives = mpis.find(named)
     program = Program(SOURCE, run_from_json, (files,))
     wanted = Wanted(only)

@@ -1,4 +1,4 @@
-"""What io.c is told to do."""
+"""The tasks of io.c."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from isthmus.bench.timed import TimedTask, parse_task
 
 MIB = 1 << 20
 TRIP, LARGE = 8, 64 * MIB
-RANDOM, READ, UNDER_WAY = 8 * MIB, 4096, 64  # bytes in all, of one read; reads under way
+RANDOM, READ, UNDER_WAY = 8 * MIB, 4096, 64  # bytes in all, bytes of one read; reads at a time
 COLLECTIVE = ("write-all", "read-all", "write-strided", "read-strided")
 SEQUENTIAL = ("write", "read")
 FIGURES = (*COLLECTIVE, *SEQUENTIAL, "random")
@@ -14,19 +14,19 @@ OPERATIONS = ("message", *FIGURES)
 
 
 class IoTask(TimedTask):
-    """Of files."""
+    """A task on files."""
 
 
 def parse(text: str) -> IoTask:
-    """The inverse of `IoTask.text`. ValueError for what is none."""
+    """The inverse of `IoTask.text`. ValueError if the text is malformed."""
     return parse_task(text, IoTask, OPERATIONS)
 
 
 def tasks(
     rounds: int, sizes: Sequence[int], *, inside: bool, figures: Sequence[str] = ()
 ) -> list[IoTask]:
-    """Messages and accesses of these sizes; random reads, which need a round trip too. `figures`:
-    these alone, beside messages."""
+    """Messages and accesses of these sizes, and random reads, which need a round trip, too.
+    `figures`: only these, beside messages."""
     found = [
         IoTask(name, size, rounds, inside)
         for size in sizes

@@ -1,5 +1,5 @@
 """Hablot et al.'s comparison (Figures 5 to 7) with larger problems, and with a real application,
-which is future work there."""
+which they leave to future work."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from isthmus.bench.papers.hablot import PAPER
 from isthmus.bench.papers.readings import as_fast, gain, mean_over_native, only, repeated
 from isthmus.bench.papers.recipe import Claim, Measurement, Recipe
 
-_BELOW = "below"  # the measurement of one site and a quarter of it
+_BELOW = "below"  # the measurement on one site, and on a quarter of it
 _LAB = ("--testbed=hablot16", "-n", "8", "--repetitions=1", "--no-tune")
 _MPIS = ("--mpi=openmpi", "--mpi=mpich", *only(DIRECT, "native-*-default"))
 _LAYOUTS = repeated("--layout", ("one-site", "split", "quarter-site"))
@@ -25,7 +25,7 @@ _MELT = (
     *only(DIRECT, "native-*-default"),
 )
 
-# Each node has a tenth of a core, so that sixteen are as many times as fast as four as real ones.
+# Each node has a tenth of a core, so that sixteen are four times as fast as four, like real nodes.
 _SLOW = (
     *("--testbed=slow16", "-n", "16", "--mpi=mpich", *only(DIRECT)),
     *("--layout=split", "--layout=quarter-site", "--repetitions=1", "--no-tune"),

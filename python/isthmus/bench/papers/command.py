@@ -17,35 +17,36 @@ from isthmus.errors import UsageError
 def papers(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Figures of --list, such as hablot-fig4, 'matsuda-*'."),
+        typer.Argument(metavar="NAME", help="Names from --list, such as hablot-fig4, 'matsuda-*'."),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Say which figures there are.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the figures.")] = False,
     rows_: Annotated[
         bool,
         typer.Option(
-            "--rows", help="Say, item by item, what Isthmus has of the papers (Markdown)."
+            "--rows", help="Print what Isthmus has of the papers, item by item (Markdown)."
         ),
     ] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Every figure.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Measure every figure.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Each by the smallest run that shows it.")
+        bool, typer.Option("--quick", help="Use the smallest run that shows each figure.")
     ] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write what was found.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results to this file.")
     ] = None,
     figures_folder: FiguresOption = None,
 ) -> None:
-    """Figures and tables of the papers that Isthmus builds on, measured here, beside the papers'
-    own numbers. A Markdown table of each goes to standard output.
+    """Measure the figures and tables of the papers that Isthmus builds on.
+
+    Standard output gets a Markdown table for each, with the papers' own numbers.
 
     [bold]isthmus bench papers --list[/bold]
-      Which there are.
+      List the figures.
 
     [bold]isthmus bench papers hablot-fig4 --figures figures/[/bold]
-      Figure 4 of Hablot et al. 2007, drawn too.
+      Figure 4 of Hablot et al. 2007, with a drawing.
 
-    The exit status is 1 when a figure could not be had. Numbers that fall short of a paper's do not
-    matter to it: the papers' machines were others."""
+    The exit status is 1 if a figure could not be measured. It ignores whether a number falls short
+    of a paper's: the papers' machines were different."""
     signal.signal(signal.SIGTERM, common.leave)
     if list_:
         print(report.shelf(shelf.chosen(names or ["*"])))
@@ -55,13 +56,13 @@ def papers(
         return
     if not names and not all_:
         raise UsageError(
-            "which figures? Name some of --list, or say --all",
-            "isthmus bench papers --all --quick takes each by its smallest run.",
+            "no figure is named",
+            "Name figures of --list, or use --all; with --quick each takes its smallest run.",
         )
     recipes = shelf.chosen(["*"] if all_ else names or [])
     if common.inside():
         raise UsageError(
-            "the papers' figures start labs of their own, but this is inside one already",
+            "this benchmark starts labs of its own, but this is inside one already",
             "Leave the lab first.",
         )
     if figures_folder is not None:
@@ -74,7 +75,7 @@ def papers(
             for path in figures.beside(outcome, figures_folder / recipe.name):
                 common.say(f"drawn: {path}")
         outcomes.append(outcome)
-        if json_file is not None:  # as far as it has come
+        if json_file is not None:  # as far as it is done
             _write(json_file, outcomes)
     raise typer.Exit(0 if all(outcome.shown for outcome in outcomes) else 1)
 
@@ -84,4 +85,4 @@ def _write(path: Path, outcomes: list[play.Outcome]) -> None:
     try:
         path.write_text(json.dumps(data, indent=1) + "\n")
     except OSError as error:
-        raise UsageError(f"--json {path}: cannot be written: {error.strerror}") from None
+        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""The paper's numbers drawn beside those of here, as bars of how many times as much."""
+"""The paper's numbers drawn beside those measured here, as bars of their ratio."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from isthmus.bench.papers.play import Outcome
 
 
 def beside(outcome: Outcome, folder: Path) -> list[Path]:
-    """A group for each claim with a number of the paper's, whose bar is 1; the paths, each as PNG
-    and SVG."""
+    """A group for each claim with a number of the paper, whose bar is 1; the paths, each as PNG and
+    SVG."""
     bars = [
         (found.claim, found.value)
         for found in outcome.findings

@@ -62,7 +62,7 @@ def _best_of_natives(measured: Measured) -> float:
 
 
 def _at_largest(contestant: str) -> Callable[[Measured], float]:
-    """A link's queue takes smaller messages at once."""
+    """At the largest size, since a link's queue takes smaller messages at once."""
 
     def here(measured: Measured) -> float:
         results = measured.p2p()
@@ -123,7 +123,7 @@ _CURVE_INSIDE = Measurement(
         *(*only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
     ),
 )
-# As kernels come: what a socket's buffers may grow to.
+# The limit of socket buffers in default kernels.
 _DEFAULT_WORDS = (
     *(*_HABLOT, "--set", "tcp.buffer=208 KiB"),
     *only(TCP, OURS, "native-*-default"),
@@ -161,7 +161,7 @@ _BEGUN = Measurement(
 
 
 def _bear_it(measured: Measured) -> float:
-    """Kernels that lose less than 20 % split over the wide area."""
+    """Kernels that lose less than 20 % when split over the wide area."""
     found = []
     for kernel in _KERNELS:
         try:
@@ -174,7 +174,7 @@ def _bear_it(measured: Measured) -> float:
 
 
 def _finished(measured: Measured) -> float:
-    """Of the kernels of the paper: how many ran to their end, their results verified."""
+    """The number of kernels of the paper that ran to their end, with verified results."""
     done = {program.split(".")[0] for program in measured.app().programs()}
     if not done:
         raise NotMeasuredError("no kernel was measured")

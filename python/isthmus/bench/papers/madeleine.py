@@ -17,13 +17,13 @@ def _one_way(measured: Measured) -> float:
 
 
 def _added(measured: Measured) -> float:
-    """By each of the two gateways on the way."""
+    """The latency that each of the two gateways adds."""
     plain = 1e6 * measured.p2p().one_way(TCP, LATENCY_BYTES)
     return (_one_way(measured) - plain) / 2
 
 
 def _bandwidth(measured: Measured) -> float:
-    """Of the pingpong, as there."""
+    """The bandwidth of the pingpong, as in the paper."""
     return measured.p2p().best_bandwidth(OURS) / 1e6
 
 
@@ -32,12 +32,12 @@ def _over_fast_ethernet(measured: Measured) -> float:
 
 
 def _native(measured: Measured) -> str:
-    """Of the library that Isthmus runs over: the first."""
+    """The first native MPI: the one below Isthmus."""
     return natives(measured.p2p())[0]
 
 
 def _layer(measured: Measured) -> float:
-    """What Isthmus adds to a message inside a cluster."""
+    """The time that Isthmus adds to a message inside a cluster."""
     return _one_way(measured) - 1e6 * measured.p2p().one_way(_native(measured), LATENCY_BYTES)
 
 
@@ -51,7 +51,7 @@ def _way(way: str) -> Callable[[Measured], float]:
 
 
 def _ways_differ(size: int) -> Callable[[Measured], float]:
-    """The slower way over the quicker one."""
+    """The slower direction over the quicker one."""
 
     def here(measured: Measured) -> float:
         times = [measured.p2p().way(OURS, way, size) for way in ONE_WAY]

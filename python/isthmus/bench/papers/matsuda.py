@@ -32,7 +32,7 @@ def _time(measured: Measured, key: str, collective: str) -> float:
 
 
 def _best(measured: Measured, collective: str) -> float:
-    """Of all numbers of senders."""
+    """The best of all numbers of senders."""
     times = []
     for n in ALL_SENDERS:
         try:
@@ -52,7 +52,7 @@ def _gain(collective: str) -> Callable[[Measured], float]:
 
 
 def _over(key: str, collective: str) -> Callable[[Measured], float]:
-    """The older algorithm's time over that of this contestant."""
+    """The older algorithm's time over this contestant's."""
 
     def here(measured: Measured) -> float:
         return _time(measured, paper(OLDER), collective) / _time(measured, key, collective)
@@ -61,7 +61,7 @@ def _over(key: str, collective: str) -> Callable[[Measured], float]:
 
 
 def _dropped(measured: Measured) -> float:
-    """What TCP has to send again, with eight senders."""
+    """The segments that TCP must send again, with eight senders."""
     return float(measured.coll().dropped(_EIGHT))
 
 

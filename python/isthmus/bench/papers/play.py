@@ -1,4 +1,4 @@
-"""Runs the benchmarks of a recipe, each as a command of its own, and reads what they leave."""
+"""Runs the benchmarks of a recipe, each as a command of its own, and reads their results."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ Run = Callable[[Sequence[str]], int]
 
 @dataclass(frozen=True)
 class Finding:
-    """`value` None: not measured, and `why` says so."""
+    """`value` None: not measured, for the reason `why`."""
 
     claim: Claim
     value: float | None
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass
 class Outcome:
-    """`failures` are measurements and contestants that left nothing."""
+    """`failures` are measurements and contestants without results."""
 
     recipe: Recipe
     findings: list[Finding] = field(default_factory=list)
@@ -38,12 +38,13 @@ class Outcome:
 
     @property
     def shown(self) -> bool:
-        """Whether the figure was had: everything ran, and every claim has a value."""
+        """Whether the figure is complete: everything ran, and every claim has a value."""
         return not self.failures and all(found.value is not None for found in self.findings)
 
 
 def isthmus_bench(words: Sequence[str]) -> int:
-    """Its exit status. Its tables go to standard error: standard output is the report's."""
+    """Returns its exit status. Its tables go to standard error: standard output is for the
+    report."""
     command = [*itself(), "bench", *words]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr) as running:
         try:
@@ -59,8 +60,8 @@ def play(
     say: Callable[[str], None],
     run: Run = isthmus_bench,
 ) -> Outcome:
-    """Never raises for what a benchmark does. A benchmark whose limits fall short (status 1) still
-    has shown the figure; one without a contestant has not."""
+    """Never raises for failures of a benchmark. A benchmark below its limits (status 1) still shows
+    the figure; one without a contestant does not."""
     outcome, measured = Outcome(recipe), Measured()
     with tempfile.TemporaryDirectory(prefix="isthmus-papers-") as folder:
         for name, measurement in recipe.measurements.items():
@@ -73,7 +74,7 @@ def play(
                 measured.add(name, measurement.kind, json.loads(file.read_text()))
             except (OSError, ValueError, KeyError, TypeError):
                 outcome.failures.append(
-                    f"isthmus bench {' '.join(words)} ended with status {status}, and left nothing"
+                    f"isthmus bench {' '.join(words)} ended with status {status}, without results"
                 )
             else:
                 outcome.failures += [

@@ -1,5 +1,4 @@
-"""What recipes of several papers have in common: words of command lines, and what is read off
-results."""
+"""Parts that recipes of several papers share: words of command lines, and readings of results."""
 
 import statistics
 from collections.abc import Callable, Iterable
@@ -28,7 +27,7 @@ def natives(results: Results) -> list[str]:
 
 
 def gain(contestant: str, kernel: str, layout: str, where: str = "") -> Callable[[Measured], float]:
-    """Times as fast, split over the wide area, as in the layout; with the most ranks."""
+    """The speed when split over the wide area, over that in the layout; with the most ranks."""
 
     def here(measured: Measured) -> float:
         results = measured.app(where)
@@ -41,7 +40,7 @@ def gain(contestant: str, kernel: str, layout: str, where: str = "") -> Callable
 
 
 def over_native(measured: Measured, where: str = "") -> list[float]:
-    """For each program Isthmus's time, direct, over that of the best native MPI, both split; never
+    """For each program, Isthmus's time, direct, over that of the best native MPI, both split; never
     empty."""
     results = measured.app(where)
     others = [key for key in results.measured() if key.startswith("native-")]
@@ -63,5 +62,5 @@ def mean_over_native(measured: Measured) -> float:
 
 
 def as_fast(measured: Measured) -> float:
-    """How many programs take at most 1.02 times the best native MPI's time."""
+    """The number of programs that take at most 1.02 times the best native MPI's time."""
     return float(sum(ratio <= 1.02 for ratio in over_native(measured)))

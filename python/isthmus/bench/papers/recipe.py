@@ -1,5 +1,5 @@
-"""What a figure or table of a paper is had by: benchmarks that are run, and what is read off them
-beside what the paper says."""
+"""A recipe for a figure or table of a paper: the benchmarks to run, and the numbers to read off
+them beside the paper's."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _RESULTS: dict[Kind, type[Samples[Any]]] = {"p2p": Results, "coll": CollResults,
 
 @dataclass(frozen=True)
 class Paper:
-    """`key` begins the names of its recipes."""
+    """The names of its recipes begin with `key`."""
 
     key: str
     title: str
@@ -25,7 +25,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run of `isthmus bench`: its kind, and the words behind that; `quick` are those of the
+    """One run of `isthmus bench`: its kind, and the words behind that. `quick` has the words of the
     smallest run that shows the figure."""
 
     kind: Kind
@@ -38,12 +38,12 @@ class Measurement:
 
 @dataclass
 class Measured:
-    """What the measurements of a recipe gave, by their names."""
+    """The results of a recipe's measurements, by their names."""
 
     found: dict[str, Samples[Any]] = field(default_factory=dict)
 
     def add(self, name: str, kind: Kind, data: Mapping[str, Any]) -> None:
-        """What a benchmark wrote with --json. ValueError, KeyError, TypeError for what is none."""
+        """Adds the --json of a benchmark. ValueError, KeyError, TypeError if it is malformed."""
         results = _RESULTS[kind]()
         results.merge(dict(data))
         self.found[name] = results
@@ -66,10 +66,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Claim:
-    """A number of the paper, in `unit` (empty for ratios), and what it is here. `sense` says on
-    which side of the paper's number it is well; "" where that says nothing, since the paper's
-    machines were others. `paper` None: the paper shows it as a curve only, or as work to be
-    done."""
+    """A number of the paper, in `unit` (empty for ratios), and its value here. `sense` says on
+    which side of the paper's number a value is good; it is "" if the side means nothing, since the
+    paper's machines were different. `paper` None: the paper shows only a curve, or leaves it to
+    future work."""
 
     what: str
     paper: float | None
@@ -78,7 +78,7 @@ class Claim:
     sense: Literal["at least", "at most", ""] = ""
 
     def well(self, value: float) -> bool | None:
-        """None: there is nothing to say."""
+        """Returns None without a judgement."""
         if self.paper is None or not self.sense:
             return None
         return value >= self.paper if self.sense == "at least" else value <= self.paper
@@ -86,7 +86,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Recipe:
-    """`figure` is what the paper calls it, `about` what it shows, `remark` what is not as there."""
+    """`figure` is its name in the paper, `about` its subject, `remark` the differences from
+    there."""
 
     name: str
     paper: Paper

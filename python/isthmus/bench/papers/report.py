@@ -1,4 +1,4 @@
-"""What `isthmus bench papers` says: Markdown, the paper's numbers beside those of here."""
+"""The output of `isthmus bench papers`: Markdown, with the paper's numbers beside ours."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from isthmus.bench.papers.recipe import Recipe
 
 
 def shelf(recipes: Sequence[Recipe]) -> str:
-    """One line each: name, paper and figure, what it shows."""
+    """One line each: name, paper and figure, and its subject."""
     width = max(len(recipe.name) for recipe in recipes)
     shown: list[str] = []
     paper = None
@@ -37,7 +37,7 @@ def _quoted(words: Sequence[str]) -> list[str]:
 
 def _row(found: Finding, figure: str) -> str:
     claim = found.claim
-    paper = "a curve" if figure.startswith("Figure") else "-"  # sections name what is to be done
+    paper = "a curve" if figure.startswith("Figure") else "-"  # sections name future work
     if claim.paper is not None:
         paper = _number(claim.paper, claim.unit)
     if found.value is None:

@@ -1,4 +1,4 @@
-"""The papers item by item, and what Isthmus has of each: docs/papers.md is made of it."""
+"""The papers item by item, and what Isthmus has of each; docs/papers.md is made from it."""
 
 import sys
 from collections import Counter
@@ -18,7 +18,7 @@ _FILE = Path(__file__).with_name("rows.toml")
 
 @dataclass(frozen=True)
 class Row:
-    """`where` is where Isthmus has it, or why it has not."""
+    """`where` is where Isthmus has it, or why it does not."""
 
     name: str
     item: str
@@ -28,14 +28,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """Of one paper."""
+    """The rows of one paper."""
 
     title: str
     rows: tuple[Row, ...]
 
 
 def read() -> list[Rows]:
-    """ValueError for a row that is none."""
+    """ValueError for a malformed row."""
     found = []
     for paper in tomllib.loads(_FILE.read_text())["paper"]:
         rows = [_row(f"{paper['letter']}{i}", row) for i, row in enumerate(paper["rows"], 1)]
@@ -46,7 +46,7 @@ def read() -> list[Rows]:
 def _row(name: str, values: list[str]) -> Row:
     item, state, where = values
     if state not in STATES:
-        raise ValueError(f"row {name}: '{state}' is none of {', '.join(STATES)}")
+        raise ValueError(f"row {name}: '{state}' is not one of {', '.join(STATES)}")
     return Row(name, item, state, where)
 
 

@@ -17,10 +17,11 @@ RECIPES: tuple[Recipe, ...] = (
 
 
 def chosen(patterns: Sequence[str]) -> list[Recipe]:
-    """Those of these names, such as hablot-fig4 or 'matsuda-*'; each once, in the shelf's order."""
+    """The recipes of these names, such as hablot-fig4 or 'matsuda-*'; each once, in the shelf's
+    order."""
     names = [recipe.name for recipe in RECIPES]
     for pattern in patterns:
         if not any(fnmatch(name, pattern) for name in names):
             near = did_you_mean(pattern, names)
-            raise UsageError(f"no figure is called '{pattern}'{near}; there are {listing(names)}")
+            raise UsageError(f"no figure is called '{pattern}'{near}; figures are {listing(names)}")
     return [one for one in RECIPES if any(fnmatch(one.name, pattern) for pattern in patterns)]

@@ -29,8 +29,8 @@ def _more_nodes(measured: Measured) -> float:
 
 
 def _latency(contestant: str, variant: str = "") -> Callable[[Measured], float]:
-    """Of the least round trip, in microseconds; by however many zipper nodes where no variant is
-    given."""
+    """Half of the least round trip, in microseconds; over any number of zipper nodes if no variant
+    is given."""
 
     def here(measured: Measured) -> float:
         times = [
@@ -48,7 +48,7 @@ def _latency(contestant: str, variant: str = "") -> Callable[[Measured], float]:
 
 
 def _over_slower(measured: Measured) -> float:
-    """Over the bridge, over the slower cluster's own native MPI."""
+    """The rate over the bridge, over that of the slower cluster's own native MPI."""
     own = measured.p2p(_OWN)
     best = max(own.rate(key, "stream") for key in natives(own))
     return measured.p2p().rate(OURS, "stream", _ONE_NODE) / best
@@ -74,7 +74,7 @@ def _alltoalls(measured: Measured) -> float:
 
 
 def _by(contestant: str, figure: str) -> Callable[[Measured], float]:
-    """Microseconds one way, or Mbit/s; by one zipper node."""
+    """Microseconds one way, or Mbit/s; through one zipper node."""
     if figure == "pingpong":
         return _latency(contestant, _ONE_NODE)
     return lambda measured: 8e-6 * measured.p2p().rate(contestant, figure, _ONE_NODE)

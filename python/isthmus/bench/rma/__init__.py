@@ -1,1 +1,1 @@
-"""`isthmus bench rma`: one-sided communication, beside messages and beside native MPIs."""
+"""`isthmus bench rma`: compares one-sided communication with messages and with native MPIs."""

@@ -35,7 +35,7 @@ from isthmus.measuring.samples import NotMeasuredError
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line."""
+    """Options of the command line."""
 
     rounds: int
     passes: int
@@ -48,7 +48,7 @@ def rma(
     grid: GridOption = None,
     rounds: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Small operations of each kind, in each pass."),
+        typer.Option(min=1, metavar="N", help="Small operations of each kind in each pass."),
     ] = 40,
     passes: PassesOption = 3,
     mpi: MpiOption = None,
@@ -56,21 +56,23 @@ def rma(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only these contestants, such as isthmus, 'native-*'; may be repeated.",
+            help="Measure only these contestants, such as isthmus, 'native-*'. May be repeated.",
         ),
     ] = None,
     json_file: JsonOption = None,
     inside: InsideOption = None,
 ) -> None:
-    """Windows: put, get, accumulate, fetch and op, locks, and 10,000 small puts, beside messages.
+    """Measure windows: put, get, accumulate, fetch and op, locks, and 10,000 small puts, compared
+    with messages.
 
     [bold]isthmus bench rma --testbed hablot[/bold]
-      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
     [bold]isthmus bench rma --testbed loopback --only '*inside*'[/bold]
-      Between two ranks of one cluster, against the native library.
+      Between two ranks of one cluster, compared with the native library.
 
-    Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
+    Without --testbed and -g, it measures between the two sites of the lab around it, or else on
+    this host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(rounds, passes, tuple(mpi or ()), tuple(only or ()))
     if inside is not None:
@@ -134,4 +136,4 @@ def _table(results: RmaResults, name: str, out: Console) -> None:
                 cells.append("-")
         table.add_row(results.labels[key], *cells)
     out.print(table)
-    out.print("The least of all samples, medians in brackets; each until it is done at the target.")
+    out.print("Minimum of all samples, medians in brackets; each until it is done at the target.")

@@ -1,4 +1,4 @@
-"""The figures of one-sided communication that a release has to reach, where they are measured."""
+"""The figures of one-sided communication that a release must reach, where they are measured."""
 
 from isthmus.bench.limits import DIRECT, OURS
 from isthmus.bench.rma.results import RmaResults
@@ -30,7 +30,7 @@ def _over_messages(operation: str) -> Figure[RmaResults]:
 
 
 def _many(results: RmaResults) -> tuple[float, str]:
-    """Over a round trip, what the bytes take, and what each put may."""
+    """Over a round trip, the time of the bytes, and the time allowed for each put."""
     ours = results.least(OURS, "puts")
     trip, large = results.least(OURS, "message"), results.least(OURS, "message", LARGE)
     allowed = trip + PUTS * SMALL * large / LARGE + PUTS * _EACH_PUT
@@ -90,7 +90,7 @@ LIMITS = (
           _against(DIRECT, "native-", LARGE_ONES[1:], LARGE)),
     Limit("loopback", "put and get of 8 B inside a cluster over native", "at most", 1.1,
           _against(INSIDE, NATIVE_INSIDE, ("put", "get"), SMALL)),
-    # Copies within a host: now and then one takes 7.7 ms of 9.5, of either library (2026-11).
+    # Copies within a host: now and then one takes 7.7 ms of 9.5, in either library (2026-11).
     Limit("loopback", "put and get of 64 MiB inside a cluster over native, medians", "at most", 1.1,
           _against(INSIDE, NATIVE_INSIDE, ("put", "get"), LARGE, medians=True)),
 )  # fmt: skip

@@ -10,13 +10,13 @@ RmaRun = TimedRun
 
 
 def run_from_json(data: dict[str, Any]) -> RmaRun:
-    """ValueError, KeyError or TypeError for what is none."""
+    """ValueError, KeyError or TypeError if the data is malformed."""
     return read_run(data, tasks.parse(str(data["task"])))
 
 
 @dataclass
 class RmaResults(TimedResults):
-    """Of one-sided operations."""
+    """Results of one-sided operations."""
 
     @staticmethod
     def read(data: dict[str, Any]) -> RmaRun:

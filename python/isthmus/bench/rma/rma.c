@@ -79,14 +79,14 @@ static void run(const char* text) {
   char name[32], rest;
   int bytes = 0, rounds = 0;
   const int n = sscanf(text, "%31[-a-z]:%d:%d%c", name, &bytes, &rounds, &rest);
-  if (n != 3 || bytes < 8 || bytes > WINDOW || bytes % 8 || rounds < 1) fail(text, "is no task");
+  if (n != 3 || bytes < 8 || bytes > WINDOW || bytes % 8 || rounds < 1) fail(text, "is not a task");
   const int inside = strncmp(name, "inside-", 7) == 0;
   const char* const wanted = name + (inside ? 7 : 0);
   void (*once)(int) = NULL;
   for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
     if (strcmp(operations[i].name, wanted) == 0) once = operations[i].once;
   }
-  if (!once || (once == puts_ && bytes > WINDOW / PUTS)) fail(text, "is no task");
+  if (!once || (once == puts_ && bytes > WINDOW / PUTS)) fail(text, "is not a task");
   target = inside ? 1 : size - 1;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == target && once == message) {
@@ -94,7 +94,7 @@ static void run(const char* text) {
   }
   if (rank == 0) {
     double* const seconds = malloc(sizeof(double) * (size_t)rounds);
-    if (!seconds) fail(text, "there is not enough memory");
+    if (!seconds) fail(text, "not enough memory");
     const int held = once != message && once != lock;
     if (held) MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
     for (int i = -WARM_UP; i < rounds; ++i) {
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
   memset(base, 0, WINDOW);
   data = malloc(WINDOW);
-  if (!data) fail("memory", "there is not enough");
+  if (!data) fail("memory", "not enough");
   memset(data, 0, WINDOW); /* pages never written are one page, which is quick to read */
   for (int i = 1; i < argc; ++i) run(argv[i]);
   MPI_Win_free(&win);

@@ -1,4 +1,4 @@
-"""Who is measured by `isthmus bench rma`."""
+"""The contestants of `isthmus bench rma`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ def contestants(
     folder: Path,
     say: Callable[[str], None],
 ) -> list[Contestant]:
-    """Those that can run at this place. What cannot is said."""
+    """The contestants that can run at this place; the others are reported."""
     natives = mpis.find(named)
     wanted = Wanted(only)
 

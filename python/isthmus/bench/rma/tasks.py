@@ -1,16 +1,16 @@
-"""What rma.c is told to do."""
+"""The tasks of rma.c."""
 
 from isthmus.bench.timed import TimedTask, parse_task
 
 MIB = 1 << 20
 SMALL, LARGE = 8, 64 * MIB
-PUTS = 10_000  # of one round of "puts"
+PUTS = 10_000  # in one round of "puts"
 OPERATIONS = ("message", "put", "get", "accumulate", "fetch", "lock", "puts")
 LARGE_ONES = ("message", "put", "get", "accumulate")
 
 
 class RmaTask(TimedTask):
-    """Of one-sided communication."""
+    """A task of one-sided communication."""
 
     @property
     def moved(self) -> int:
@@ -18,12 +18,12 @@ class RmaTask(TimedTask):
 
 
 def parse(text: str) -> RmaTask:
-    """The inverse of `RmaTask.text`. ValueError for what is none."""
+    """The inverse of `RmaTask.text`. ValueError if the text is malformed."""
     return parse_task(text, RmaTask, OPERATIONS)
 
 
 def tasks(rounds: int, *, inside: bool) -> list[RmaTask]:
-    """All operations: small ones so often, those of 64 MiB rarely."""
+    """All operations: small ones `rounds` times, those of 64 MiB rarely."""
     small = [RmaTask(name, SMALL, rounds, inside) for name in OPERATIONS if name != "puts"]
     few = max(1, rounds // 20)
     small.append(RmaTask("puts", SMALL, few, inside))

@@ -1,1 +1,1 @@
-"""`isthmus bench sim`: collectives on clusters that need not exist, in simulated time."""
+"""`isthmus bench sim`: simulates collectives on clusters that need not exist."""

@@ -15,7 +15,7 @@ from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.measuring.place import find_program
 from isthmus.units import parse_size
 
-# A cluster of today (2026-11): 10 Gbit/s for each node and between clusters, 1,000 km.
+# A cluster of today (2026-11): 10 Gbit/s for each node and between clusters, 1,000 km apart.
 NETWORK = (
     "wan-latency=5ms,wan-rate=10G,link-rate=10G,link-latency=5us,message-cost=5us,stream-cost=1us"
 )
@@ -28,43 +28,47 @@ _MOST_RANKS = 1 << 20
 def sim(
     clusters: Annotated[str, typer.Option(metavar="C,...", help="Numbers of clusters.")] = "2,10",
     ranks: Annotated[
-        str, typer.Option(metavar="P,...", help="Numbers of ranks, of all clusters together.")
+        str, typer.Option(metavar="P,...", help="Numbers of ranks, for all clusters together.")
     ] = "1024,10240",
     collective: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help=f"Without it {listing(COLLECTIVES)}; may be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help=f"Simulate this collective. Default: {listing(COLLECTIVES)}. May be repeated.",
+        ),
     ] = None,
     size: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SIZE",
-            help="Of the message, or of one rank's block, such as '64 KiB'; may be repeated.",
+            help="Size of the message, or of one rank's block, such as '64 KiB'. May be repeated.",
         ),
     ] = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Beside the choice's these too, with their parameters; 'all': every one; may be "
-            "repeated.",
+            help="Also simulate this algorithm (NAME:PARAMETER=VALUE), or 'all'. May be repeated.",
         ),
     ] = None,
     network: Annotated[
         str,
-        typer.Option(metavar="KEY=VALUE,...", help="What the wires are, as in ISTHMUS_NETWORK."),
+        typer.Option(metavar="KEY=VALUE,...", help="The network, as in ISTHMUS_NETWORK."),
     ] = NETWORK,
     timeout: Annotated[
-        float, typer.Option(min=1, metavar="S", help="How long one simulation may take.")
+        float, typer.Option(min=1, metavar="S", help="Limit for one simulation.")
     ] = 600,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
 ) -> None:
-    """Collectives on clusters that need not exist: the same algorithms, in simulated time.
+    """Simulate collectives on clusters that you do not have: the same algorithms, in simulated
+    time.
 
     [bold]isthmus bench sim --clusters 10 --ranks 10240 --collective bcast --algorithm all[/bold]
-      What the choice takes among 10,240 ranks, and what it could have.
+      The time of the chosen algorithm with 10,240 ranks, and of all others.
 
-    Nothing is sent: links, the wide area and the time of software are modelled (docs/bench.md)."""
+    No message is sent: links, the wide area and the time of software are modelled
+    (docs/bench.md)."""
     begin = time.monotonic()
     if figures_folder is not None:
         plots.check()
@@ -104,7 +108,7 @@ def sim(
 def _numbers(flag: str, text: str, most: int) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdigit() and 1 <= int(word) <= most for word in words):
-        raise UsageError(f"{flag} {text}: these are numbers of 1 to {most}, such as 2,10")
+        raise UsageError(f"{flag} {text}: must be numbers from 1 to {most}, such as 2,10")
     return list(dict.fromkeys(int(word) for word in words))
 
 
@@ -113,7 +117,7 @@ def _known(kinds: list[str] | tuple[str, ...], known: dict[str, list[str]]) -> l
         if kind not in known:
             near = did_you_mean(kind, known)
             raise UsageError(
-                f"--collective {kind}: it is not simulated{near}; there are {listing(known)}"
+                f"--collective {kind}: cannot be simulated{near}; collectives are {listing(known)}"
             )
     return list(dict.fromkeys(kinds))
 
@@ -130,12 +134,12 @@ def _sizes(kind: str, asked: list[str] | None) -> list[int]:
 
 
 def _wishes(kind: str, asked: list[str], known: dict[str, list[str]]) -> list[str]:
-    """The choice's, and those that are asked for."""
+    """The chosen algorithm, and those that are asked for."""
     if "all" in asked:
         return ["", *known[kind]]
     every = {name for names in known.values() for name in names}
     for wish in asked:
         if wish.partition(":")[0] not in every:
             near = did_you_mean(wish, every)
-            raise UsageError(f"--algorithm {wish}: there is no such{near}")
+            raise UsageError(f"--algorithm {wish}: unknown algorithm{near}")
     return ["", *(wish for wish in asked if wish.partition(":")[0] in known[kind])]

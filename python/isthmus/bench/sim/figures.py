@@ -11,7 +11,7 @@ from isthmus.bench.sim.results import SimRun
 
 
 def draw(runs: Sequence[SimRun], folder: Path) -> list[Path]:
-    """Of what was simulated for more than one number of ranks, or size; the paths."""
+    """Draws simulations of more than one number of ranks, or size; returns the paths."""
     folder_for(folder)
     made: list[Path] = []
     for collective in dict.fromkeys(run.collective for run in runs):

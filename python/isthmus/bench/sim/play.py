@@ -8,12 +8,12 @@ from pathlib import Path
 from isthmus.bench.sim.results import SimRun, run_from_text
 from isthmus.errors import RunError
 
-_TOO_MUCH = 3  # isthmus-sim's status where messages or memory are beyond what it may take
+_TOO_MUCH = 3  # isthmus-sim's status if messages or memory exceed its limits
 
 
 @dataclass(frozen=True)
 class SimTask:
-    """`algorithm` as in ISTHMUS_COLL; empty: the choice's."""
+    """`algorithm` as in ISTHMUS_COLL; empty: the one that is chosen."""
 
     collective: str
     bytes: int
@@ -30,7 +30,7 @@ class SimTask:
 
 
 class TooMuchError(RunError):
-    """More than is simulated; others go on."""
+    """Too large for a simulation; other simulations go on."""
 
 
 def simulate(program: Path, task: SimTask, patience: float) -> SimRun:
@@ -42,10 +42,10 @@ def simulate(program: Path, task: SimTask, patience: float) -> SimRun:
             f"{task.collective} of {task.bytes} B among {task.ranks} ranks "
             f"{'by ' + task.algorithm + ' ' if task.algorithm else ''}was not simulated within "
             f"{patience:.0f} s",
-            "Give it more by --timeout, or fewer ranks.",
+            "Give it more time by --timeout, or use fewer ranks.",
         ) from None
     except OSError as error:
-        raise RunError(f"{program} cannot be run: {error.strerror}") from None
+        raise RunError(f"cannot run {program}: {error.strerror}") from None
     if done.returncode == 0:
         return run_from_text(done.stdout, task.algorithm)
     said = done.stderr.strip().removeprefix("isthmus-sim: ") or f"status {done.returncode}"
@@ -63,4 +63,6 @@ def algorithms(program: Path) -> dict[str, list[str]]:
             for kind, names in json.loads(done.stdout).items()
         }
     except (ValueError, AttributeError):
-        raise RunError(f"{program} --list said nonsense: {done.stdout or done.stderr}") from None
+        raise RunError(
+            f"{program} --list printed an invalid list: {done.stdout or done.stderr}"
+        ) from None

@@ -9,12 +9,12 @@ from isthmus.bench.sim.results import SimRun
 
 
 def tables(runs: Sequence[SimRun], out: Console) -> None:
-    """One for each number of clusters and ranks."""
+    """One table for each number of clusters and ranks."""
     for clusters, ranks in dict.fromkeys((run.clusters, run.ranks) for run in runs):
         table = Table(title=f"{clusters} clusters, {ranks:,} ranks", title_justify="left")
         table.add_column("")
         table.add_column("algorithm")
-        for column in ("ms", "over bound", "estimate, ms", "of the choice", "messages"):
+        for column in ("ms", "over bound", "estimate, ms", "over chosen", "messages"):
             table.add_column(column, justify="right")
         table.add_column("WAN link, B (messages)", justify="right")
         table.add_column("busiest link", justify="right")
@@ -23,14 +23,14 @@ def tables(runs: Sequence[SimRun], out: Console) -> None:
                 table.add_row(*_row(run, runs))
         out.print(table)
     out.print(
-        "Simulated: until the last rank is done. Bound: what a member's link, and a link of the "
-        "wide area, carry at least, and its delay. Of the choice: of what the algorithm that is "
-        "chosen takes."
+        "Simulated times last until the last rank is done. The bound is the least time of a "
+        "member's link and of a link of the wide area, with its delay. 'Over chosen' compares "
+        "with the algorithm that is chosen."
     )
 
 
 def chosen(run: SimRun, runs: Sequence[SimRun]) -> SimRun | None:
-    """What the choice took for the same."""
+    """The run of the chosen algorithm for the same task."""
     for one in runs:
         same = (one.what, one.clusters, one.ranks) == (run.what, run.clusters, run.ranks)
         if same and not one.asked:

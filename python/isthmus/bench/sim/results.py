@@ -1,4 +1,4 @@
-"""What isthmus-sim printed, and the times that no algorithm can beat."""
+"""The output of isthmus-sim, and the times that no algorithm can beat."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ class Network(BaseModel):
 
 
 class Busiest(BaseModel):
-    """The member's link that carried most, and the share of the time in which it did."""
+    """The member's link that carried most, and the part of the time in which it did."""
 
     rank: int
     way: str
@@ -31,7 +31,7 @@ class Busiest(BaseModel):
 
 
 class SimRun(BaseModel):
-    """`seconds` is when the last rank was done, `asked` the algorithm asked for, if any."""
+    """`seconds` is when the last rank was done; `asked` is the algorithm asked for, if any."""
 
     collective: str
     bytes: int
@@ -55,7 +55,7 @@ class SimRun(BaseModel):
 
     @property
     def bound(self) -> float:
-        """What the members' links carry at least, and what has to cross between two clusters."""
+        """The least time for the members' links, and for crossing between two clusters."""
         wires = Wires(self.network.link_bandwidth, self.network.wan_latency)
         links = bounds.bound(self.collective, self.bytes, self.ranks, wires)
         across = _crossing(self.collective, self.bytes, self.ranks // self.clusters)
@@ -69,12 +69,12 @@ class SimRun(BaseModel):
 
 
 def _crossing(collective: str, size: int, members: int) -> int:
-    """Bytes from one cluster to another one, at least."""
+    """The least number of bytes from one cluster to another."""
     if collective == "alltoall":
         return size * members**2
     if collective in ("gather", "scatter", "allgather", "reduce_scatter"):
         return size * members
-    return size  # 0 of a barrier
+    return size  # 0 for a barrier
 
 
 def run_from_text(text: str, asked: str) -> SimRun:
@@ -82,4 +82,4 @@ def run_from_text(text: str, asked: str) -> SimRun:
         data: dict[str, Any] = json.loads(text)
         return SimRun.model_validate({**data, "asked": asked})
     except (ValueError, ValidationError) as error:
-        raise RunError(f"isthmus-sim said nonsense: {error}") from None
+        raise RunError(f"isthmus-sim printed invalid results: {error}") from None

@@ -111,7 +111,7 @@ static int finish(double seconds, int verified) {
 /* Whether `value` is the published one but for a relative error; says so where it is not. */
 static inline int agrees(const char* what, double value, double published, double error) {
   if (fabs(value - published) <= error * fabs(published)) return 1;
-  fprintf(stderr, "%s: %s is %.15e, and should be %.15e\n", kernel_name, what, value, published);
+  fprintf(stderr, "%s: %s is %.15e, but should be %.15e\n", kernel_name, what, value, published);
   return 0;
 }
 
