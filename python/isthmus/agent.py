@@ -24,6 +24,7 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
+_ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 # Of agents on this host: the terminal's signals are the launcher's. But not a session each: kernels
 # share cores out by sessions (sched_autogroup), and a rank that gives way does so to ranks of its
 # own session alone. Four ranks of two sessions on two cores wait for each other for whole slices.
@@ -274,6 +275,8 @@ class Agent:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
             if trouble := troubles.before_hello(self.target, status, setup):
                 return trouble.sentence, trouble.remedy
+        if status == _ABANDONED:
+            return "it was not heard for long, and leaves, since no rank uses it any more", ""
         if status < 0:
             return f"the agent was killed by {signal_name(-status)}", ""
         return f"the agent ended by itself with status {status}", ""

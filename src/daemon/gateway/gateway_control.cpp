@@ -1,6 +1,7 @@
 // What a gateway tells all others: who has joined, and that the job cannot go on. Every gateway
 // passes news on to its neighbours once, so it reaches all whatever the routes.
 #include "daemon/gateway/gateway_state.hpp"
+#include "net/listener.hpp"
 
 namespace isthmus::daemon {
 
@@ -94,7 +95,7 @@ void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
   const PeerPtr peer = found->second;
   if (peer->neighbour->left || peer->neighbour->gone) return;
   peer->reconnect.reset();
-  peer->driver->conduit().fail("goes on without this gateway");
+  peer->driver->conduit().fail(net::kGoneOn);
   peer->driver->close();
   dead(*peer, peer->driver->conduit().dead());
 }
