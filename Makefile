@@ -148,6 +148,11 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 lab-grid-relay: build  ## the same where sites only dial out, and meet at a relay
 	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k test_programs_by_a_relay
 
+.PHONY: faults
+# FAULTS has more words for it: `--list`, `--long`, `--library mpich4`, words of the rows' names.
+faults: build packages-programs  ## what can go wrong, one fault at a time, into docs/reliability.md: an hour
+	$(GROUPED) $(BIN)/python tests/faults/table/faults.py $(FAULTS)
+
 .PHONY: storm
 # STORM has more words for it: `--seed 5`, `--layout openmpi`, `--kinds windows,messages`.
 STORM_MINUTES ?= 10

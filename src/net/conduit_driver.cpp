@@ -221,7 +221,7 @@ void ConduitDriver::judge(const LinePtr& line, bool silent) {
   if (line->stream->leg() != Stream::Leg::Socket || !line->greeted) return;
   const auto figures = tcp_figures(line->stream->socket().native_handle());
   if (!figures) return;
-  const bool stuck = silent || (figures->unacked > 0 && figures->timeouts >= kInVain);
+  const bool stuck = silent || figures->timeouts >= kInVain;
   if (full_packets_.ended({line->since, now(), figures->acked, stuck})) {
     conduit_.doubt(full_packets_.since());
   }
