@@ -24,6 +24,7 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
+_ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 # For agents on this host: the terminal's signals are for the launcher, so agents have a process
 # group of their own. But they have no session of their own: kernels share cores out by sessions
 # (sched_autogroup), and a rank yields only to ranks of its own session. Four ranks of two sessions
@@ -277,6 +278,8 @@ class Agent:
                 return trouble.sentence, trouble.remedy
         if status < 0 and self.target:
             return f"the ssh of this launcher was killed by {signal_name(-status)}", ""
+        if status == _ABANDONED:
+            return "it was not heard for long, and leaves, since no rank uses it any more", ""
         if status < 0:
             return f"the agent was killed by {signal_name(-status)}", ""
         return f"the agent ended by itself with status {status}", ""

@@ -26,6 +26,11 @@ _SINGLE = re.compile(
     rb"|Please see the FAQ page for debugging suggestions"
     rb"|Abort\(\d+\) on node \d+ \(rank \d+ in comm \d+\): application called MPI_Abort"
     rb"|\[\S+:\d+\] \[\[\d+,\d+\],\d+\] ORTE_ERROR_LOG: .* in file \S*/show_help\.c at line \d"
+    # Hydra trips over the end of its own proxies where the ranks are on several hosts.
+    rb"|\[(proxy:[\d:]+|mpiexec)@\S+\] \w+ \(\S+:\d+\): (assert \(!closed\) failed"
+    rb"|callback returned error status|demux engine error waiting for event"
+    rb"|one of the processes terminated badly; aborting"
+    rb"|(launcher returned|process manager) error waiting for completion)"
 )
 _SIGNS = (
     b"--------",
@@ -37,6 +42,8 @@ _SIGNS = (
     b"srun: ",
     b"slurmstepd",
     b"ORTE_ERROR_LOG",
+    b"[proxy:",
+    b"[mpiexec@",
 )
 # Hydra prints its bars sign by sign, so that lines come in pieces of any length.
 _BAR_BEGUN = re.compile(rb"={1,90}")
@@ -47,6 +54,9 @@ _HYDRAS = (
     b"Please see the FAQ page for debugging suggestions",
 )
 _SIGNAL = re.compile(rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))")
+# In the same case Hydra does not say the signal in words. Its code is that of wait(2), and an exit
+# status has no such block.
+_CODE = re.compile(rb"=   EXIT CODE: (\d+)")
 _HOST = re.compile(rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal")
 _MAX_BLOCK = 64  # lines
 
@@ -93,8 +103,11 @@ class Chatter:
     @property
     def signal(self) -> int | None:
         """The signal that a launcher says has ended a rank."""
-        found = _SIGNAL.search(b"".join(self.kept))
-        return int(found[1] or found[2]) if found else None
+        said = b"".join(self.kept)
+        if found := _SIGNAL.search(said):
+            return int(found[1] or found[2])
+        code = _CODE.search(said) if b"assert (!closed) failed" in said else None
+        return int(code[1]) & 0x7F or None if code else None
 
     @property
     def host(self) -> str:

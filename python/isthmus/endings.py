@@ -4,7 +4,7 @@ import re
 import signal
 
 _OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
-_WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
+WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
 _OR_OWN = ", or ended without MPI_Finalize, with status"
 
 
@@ -44,13 +44,13 @@ def of_the_rank(
     sentence: str, cluster: str, status: int, number: int | None, host: str = ""
 ) -> str:
     """A gateway's sentence about a lost rank of this cluster, completed with how the rank ended."""
-    if f'(cluster "{cluster}") {_WITHOUT}' not in sentence:
+    if f'(cluster "{cluster}") {WITHOUT}' not in sentence:
         return sentence
     if number is not None:
-        return sentence.replace(_WITHOUT, _killed(number, host))
+        return sentence.replace(WITHOUT, _killed(number, host))
     if status - 128 in {int(known) for known in signal.Signals}:
-        return sentence.replace(_WITHOUT, f"{_killed(status - 128)}{_OR_OWN} {status}")
-    return sentence.replace(_WITHOUT, f"ended without MPI_Finalize, with status {status}")
+        return sentence.replace(WITHOUT, f"{_killed(status - 128)}{_OR_OWN} {status}")
+    return sentence.replace(WITHOUT, f"ended without MPI_Finalize, with status {status}")
 
 
 def cluster_named(sentence: str) -> str:
@@ -61,4 +61,4 @@ def cluster_named(sentence: str) -> str:
 
 def cluster_of_the_rank(sentence: str) -> str:
     """The same, if somebody may still say how that rank ended; else an empty string."""
-    return cluster_named(sentence) if _WITHOUT in sentence else ""
+    return cluster_named(sentence) if WITHOUT in sentence else ""

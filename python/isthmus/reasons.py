@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from isthmus import routes
 from isthmus.agent import Message
-from isthmus.endings import how_ended, of_the_rank, surely_killed
+from isthmus.endings import WITHOUT, how_ended, of_the_rank, surely_killed
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.plan import Plan
@@ -64,10 +64,13 @@ class Reasons:
             self._ending.replace(status & 0xFF or 1, sentence)
         elif status:
             said = f"{label}: the program {how_ended(status, number, member.chatter.host)}"
+            if died := _died(message):
+                cluster = member.cluster.name
+                said = of_the_rank(died, cluster, status, number, member.chatter.host)
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
         elif message.get("joined") and not message.get("finalized"):
-            what = "a rank ended without MPI_Finalize"
-            self._ending.end(1, f"{label}: {what}, while the others may wait for it", Weight.EXIT)
+            what = f"{message.get('died') or f'{label}: a rank'} ended without MPI_Finalize"
+            self._ending.end(1, f"{what}, while the others may wait for it", Weight.EXIT)
         self.look_for_waiting()
 
     def output(self, member: Member, fd: int, data: bytes) -> None:
@@ -151,6 +154,12 @@ class Reasons:
             for cluster in gateway.clusters
             if cluster < count
         )
+
+
+def _died(message: Message) -> str:
+    """What a gateway would say of the first rank that ended early, or nothing."""
+    rank = message.get("died")
+    return f"{rank} {WITHOUT}" if isinstance(rank, str) else ""
 
 
 def how_exited(member: Member, message: Message) -> tuple[int, int | None]:

@@ -145,7 +145,11 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
   }
   if (to == nullptr) to = redirect(from.node, routed, hops, trouble);
   if (to == nullptr) {
-    fail(trouble);
+    if (trouble.empty()) {
+      settle(frame.receipt);
+    } else {
+      fail(trouble);
+    }
     return true;
   }
   return pass_on(*to, from.node, routed, static_cast<std::uint16_t>(hops - 1));

@@ -114,8 +114,8 @@ class Router {
   void submitted(Neighbour& neighbour);
   /// It has said Bye, and needs nothing more.
   void left(Neighbour& neighbour);
-  /// Its conduit is dead; `sentence` says so to the user.
-  void lost(Neighbour& neighbour, const std::string& sentence);
+  /// Its conduit is dead; `sentence` says so to the user, unless the user knows of others like it.
+  void lost(Neighbour& neighbour, const std::string& sentence, bool known = false);
   /// Another gateway does not reach a cluster any more; or, of a cluster, a process.
   void learn_lost(Neighbour& from, std::size_t cluster, const std::string& sentence);
   void learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence);

@@ -43,6 +43,20 @@ TEST(RouterCutOff, SoItDoesWhereABridgeHasLostIt) {
   EXPECT_TRUE(grid.settle(120s)) << grid.failure();
 }
 
+// It has frames between processes that both go on without it.
+TEST(RouterCutOff, ABridgeThatAllProcessesGiveUpDoesNoHarm) {
+  Grid grid({.sizes = {2, 2}, .gateways = {0, 0}, .bridges = {{0, 1}, {0, 1}}});
+  for (int from : {0, 1}) {
+    for (int to : {2, 3}) {
+      grid.send_many(300, from, to, kBulk);
+      grid.send_many(300, to, from, kBulk);
+    }
+  }
+  ASSERT_TRUE(grid.run_until([&] { return grid.arrived() > 300; }));
+  for (int rank : {2, 3, 0, 1}) grid.cut_off(rank, 0);
+  EXPECT_TRUE(grid.settle(120s)) << grid.failure();
+}
+
 TEST(RouterCutOff, OverAThirdCluster) {
   Grid grid({.sizes = {1, 1, 1}, .gateways = {1, 1, 2}});
   grid.send_many(500, 0, 2, kBulk);

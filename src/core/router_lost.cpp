@@ -17,7 +17,7 @@
 
 namespace isthmus::core {
 
-void Router::lost(Neighbour& neighbour, const std::string& sentence) {
+void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known) {
   neighbour.gone = true;
   // Before all have joined, news of who has may have been lost with it.
   if (stopped_ || !opened_) return fail(sentence);
@@ -29,7 +29,9 @@ void Router::lost(Neighbour& neighbour, const std::string& sentence) {
       return fail(sentence);
     }
   }
-  say({.what = Action::What::Warn, .sentence = sentence + "; what it carried goes other ways"});
+  if (!known) {
+    say({.what = Action::What::Warn, .sentence = sentence + "; what it carried goes other ways"});
+  }
   salvaged_.push_back(&neighbour);
 }
 
@@ -152,7 +154,11 @@ void Router::salvage(Neighbour& neighbour) {
     ++redirected_;
     Neighbour* const to = redirect(neighbour.node, again, hops, trouble);
     // It has been consumed: nobody's window is charged for it any more.
-    if (to != nullptr) pass_on(*to, kNobody, again, hops);
+    if (to != nullptr) {
+      pass_on(*to, kNobody, again, hops);
+    } else {
+      settle(frame.receipt);
+    }
   });
   const auto held = std::exchange(neighbour.held, {});
   neighbour.turns.clear();
@@ -162,6 +168,7 @@ void Router::salvage(Neighbour& neighbour) {
       std::uint16_t hops = kMaxHops;
       ++redirected_;
       Neighbour* const to = redirect(node, again, hops, trouble);
+      if (to == nullptr) settle(frame.receipt);
       if (to == nullptr || pass_on(*to, node, again, hops)) consume(node, frame.body());
     }
   }
@@ -199,7 +206,8 @@ void Router::disown(NodeId node) {
   }
 }
 
-// The next hop of a frame where ways have been lost; sets its flags by what becomes of it.
+// The next hop of a frame where ways have been lost; sets its flags by what becomes of it. Null
+// without trouble: nobody needs it here.
 Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& hops,
                                     std::string& trouble) {
   const bool bulk = frame.body.size() > kExpressBody;
@@ -230,7 +238,8 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
   }
   if (!reached(frame.source)) {
     const auto found = unreachable_.find(index_of(frame.source));
-    trouble = found != unreachable_.end() ? found->second : cut_off_.at(frame.source);
+    // A process that is cut off has the frame in custody, and sends it again by another gateway.
+    if (found != unreachable_.end()) trouble = found->second;
     return nullptr;
   }
   if (!returned) hops = kMaxHops;

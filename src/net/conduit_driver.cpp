@@ -19,7 +19,8 @@ namespace {
 
 // So few bytes, at most, are a message for which somebody waits.
 constexpr std::size_t kFewRead = std::size_t{32} * 1024;
-constexpr int kReadTurns = 8;  // before others on this thread have their turn
+constexpr unsigned kInVain = 2;  // timeouts of TCP in a row
+constexpr int kReadTurns = 8;    // before others on this thread have their turn
 // Of a frame that lacks so many bytes they are read to where they belong, and with them a little of
 // what follows: enough to know where that belongs in turn.
 constexpr std::size_t kLeastLanded = 4096, kBehindLanded = 1024;
@@ -62,7 +63,8 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   }
   auto line = std::make_shared<Line>();
   line->stream = std::move(stream);
-  line->id = conduit_.stream_up(now());
+  line->since = now();
+  line->id = conduit_.stream_up(line->since);
   const int socket = line->stream->socket().native_handle();
   if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip
@@ -178,6 +180,7 @@ void ConduitDriver::watch_for_more(const LinePtr& line, std::size_t bytes) {
 // So many bytes have arrived: hands their frames on.
 void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   has_read_ = true;
+  if (conduit_.doubted() && carries(line)) conduit_.trust();
   const std::size_t landed = std::min(bytes, line->landing - line->landed);
   line->landed += landed;
   line->end += bytes - landed;
@@ -213,8 +216,27 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   if (!closed_) flush();
 }
 
-void ConduitDriver::drop(const LinePtr& line, const Loss& loss) {
+// What a stream that is about to be closed tells of its path.
+void ConduitDriver::judge(const LinePtr& line, bool silent) {
+  if (line->stream->leg() != Stream::Leg::Socket || !line->greeted) return;
+  const auto figures = tcp_figures(line->stream->socket().native_handle());
+  if (!figures) return;
+  const bool stuck = silent || figures->timeouts >= kInVain;
+  if (full_packets_.ended({line->since, now(), figures->acked, stuck})) {
+    conduit_.doubt(full_packets_.since());
+  }
+}
+
+bool ConduitDriver::carries(const LinePtr& line) const {
+  const auto figures = tcp_figures(line->stream->socket().native_handle());
+  if (!figures || FullPackets::carries(figures->acked)) return true;
+  const core::Time old = conduit_.config().stream_timeout / 2;
+  return figures->unacked == 0 && now() - line->since > old;
+}
+
+void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {
   if (!line->up) return;
+  judge(line, silent);
   line->up = false;
   line->stream->close();
   std::erase(lines_, line);
@@ -265,7 +287,7 @@ void ConduitDriver::arm() {
     for (const core::StreamId id : self->conduit_.tick(now())) {
       const auto found = std::find_if(self->lines_.begin(), self->lines_.end(),
                                       [&](const auto& line) { return line->id == id; });
-      if (found != self->lines_.end()) self->drop(LinePtr(*found), {"it has fallen silent"});
+      if (found != self->lines_.end()) self->drop(LinePtr(*found), {"it has fallen silent"}, true);
       if (self->closed_) return;
     }
     self->flush();

@@ -17,6 +17,7 @@
 #include "core/conduit.hpp"
 #include "core/crowd.hpp"
 #include "core/stream_count.hpp"
+#include "net/full_packets.hpp"
 #include "net/pacer.hpp"
 #include "net/socket_look.hpp"
 #include "net/stream.hpp"
@@ -73,6 +74,9 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
   /// else has come.
   void own();
+  /// Full-sized packets do not pass: further streams need small segments, which the end sets that
+  /// connects.
+  bool wants_small_segments() const { return full_packets_.fail(); }
   /// Closes all streams; no hook is called any more.
   void close();
   bool closed() const { return closed_; }
@@ -126,7 +130,9 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   void land(const LinePtr& line);
   void watch_for_more(const LinePtr& line, std::size_t bytes);
   void took(const LinePtr& line, std::size_t bytes);
-  void drop(const LinePtr& line, const Loss& loss);
+  void drop(const LinePtr& line, const Loss& loss, bool silent = false);
+  void judge(const LinePtr& line, bool silent);
+  bool carries(const LinePtr& line) const;
   void arm();
   void share_unsent();
   void report();
@@ -146,6 +152,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   core::BulkStreams bulk_streams_;
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
+  FullPackets full_packets_;
   std::string congestion_;
   std::shared_ptr<Pacer> pacer_;        // null: as the network takes it
   std::vector<core::PacketPtr> taken_;  // write()'s own, kept for its memory

@@ -76,6 +76,12 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
   for (const auto& [endpoint, protection] : targets) {
     auto socket = std::make_shared<Socket>(executor);
     const Deadline deadline(executor, options.limit, [socket] { socket->close(); });
+    if (options.segment > 0 && !address.is_unix) {
+      socket->open(endpoint.protocol(), error);
+      // Only before it connects: the other end is told with the first packet.
+      ::setsockopt(socket->native_handle(), IPPROTO_TCP, TCP_MAXSEG, &options.segment,
+                   sizeof options.segment);
+    }
     co_await socket->async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
     if (error && deadline.passed()) error = asio::error::timed_out;
     if (error) continue;

@@ -23,6 +23,7 @@ struct ConnectOptions {
   std::size_t ring_bytes = 0;             ///< of each ring, where memory is shared (shm/), else 0
   core::Net net = core::Net::Tcp;         ///< whether bytes go by UCX in the end (ucx/)
   core::NodeId self = core::kNobody;      ///< who asks for that
+  int segment = 0;                        ///< TCP's largest, both ways; 0: as the path has it
   std::chrono::milliseconds limit{5000};  ///< for connecting
   std::chrono::milliseconds handshake_limit = kHandshakeLimit;
 };

@@ -321,6 +321,8 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
   options.self = self->self_;
   // Ends with success, with the conduit (its patience), or, before the first, with failure.
   while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
+    const bool small = peer->driver && peer->driver->wants_small_segments();
+    options.segment = small ? FullPackets::kSmallSegment : 0;
     try {
       auto stream = co_await net::connect(peer->addresses, self->credentials_, options);
       if (!self->closed_) self->attach(peer, std::move(stream), {});

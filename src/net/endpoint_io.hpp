@@ -49,6 +49,8 @@ struct Endpoint::Io {
   void connected(std::size_t gate);
   /// A connection to a gateway is lost: tries to have another, which takes the conduit up.
   void reconnect(std::size_t gate, const Loss& loss);
+  /// A gateway that this process goes on without may come back: tells it then.
+  void tell_given_up(std::size_t gate);
   /// Moves frames from the engine to the conduits while they have room. What other threads add
   /// meanwhile they have pumped.
   void pump();

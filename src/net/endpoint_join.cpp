@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kAttempts = 3;
 constexpr std::chrono::milliseconds kRedial{200};
+// How often a process looks for a gateway that it has given up: within kAwaitReconnect.
+constexpr std::chrono::milliseconds kLook{1000};
 // All rings of a gateway; up to 32 processes so have the largest. Larger ones carry streams the
 // quicker (2026-11, 1 MiB messages through two gateways on two cores: sockets 1.17 GB/s, rings of
 // 64 KiB 1.08, of 256 KiB 1.29, of 1 MiB 1.61).
@@ -141,9 +143,10 @@ void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {
         const auto resumed = self->gates[gate].driver;
         const auto addresses = self->gates[gate].gateway.addresses;
         const Credentials credentials{self->config.job, self->config.secret};
-        const ConnectOptions options = self->connect_options();
+        ConnectOptions options = self->connect_options();
         std::string refused;
         while (!resumed->closed()) {
+          if (resumed->wants_small_segments()) options.segment = FullPackets::kSmallSegment;
           try {
             auto stream = co_await net::connect(addresses, credentials, options);
             resumed->attach(std::move(stream));
@@ -157,6 +160,37 @@ void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {
         }
         if (!resumed->closed()) self->lose_gate(gate, why + "; " + refused);
       }(this, index, now() + limit, loss.reason),
+      asio::detached);
+}
+
+// A gateway that was stopped, or cut off, sees that its processes have closed their connections. It
+// takes them for dead unless they tell it.
+void Endpoint::Io::tell_given_up(std::size_t index) {
+  const core::Conduit& conduit = gates[index].driver->conduit();
+  if (conduit.config().patience == core::Time::zero() || conduit.peer_session() == 0) return;
+  asio::co_spawn(
+      io,
+      [](Io* self, std::size_t gate) -> asio::awaitable<void> {
+        const core::Conduit& past = self->gates[gate].driver->conduit();
+        const auto addresses = self->gates[gate].gateway.addresses;
+        const Credentials credentials{self->config.job, self->config.secret};
+        const ConnectOptions options = self->connect_options();
+        asio::steady_timer pause(self->io);
+        while (!self->said_bye) {
+          std::shared_ptr<Stream> stream;
+          try {
+            stream = co_await net::connect(addresses, credentials, options);
+          } catch (const std::exception&) {
+            // It is still away, or gone.
+          }
+          if (stream) tell_gone_on(stream, past);
+          pause.expires_after(kLook);
+          co_await pause.async_wait(asio::use_awaitable);
+          if (!stream) continue;
+          stream->close();
+          co_return;
+        }
+      }(this, index),
       asio::detached);
 }
 

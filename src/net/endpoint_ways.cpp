@@ -64,6 +64,7 @@ void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
     return;
   }
   if (!open || !ways.lose_gate(index)) return tell_fault(sentence);
+  tell_given_up(index);
   pass_on_without(
       index, {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.node});
   asio::post(io, [this] {

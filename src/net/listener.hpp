@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/admission.hpp"
+#include "core/conduit.hpp"
 #include "core/wire.hpp"
 #include "net/credentials.hpp"
 #include "net/handshake.hpp"
@@ -83,5 +84,9 @@ void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::Node
 /// Tells the other end, by a Hello of another session, that the conduit which it resumes is gone,
 /// then closes the stream.
 void tell_anew(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer);
+/// Tells the other end that this one has given up the conduit and lives. The caller closes the
+/// stream a while later.
+void tell_gone_on(const std::shared_ptr<Stream>& stream, const core::Conduit& conduit);
+inline constexpr const char* kGoneOn = "goes on without this gateway";  ///< what it says
 
 }  // namespace isthmus::net

@@ -41,6 +41,8 @@ std::optional<TcpFigures> tcp_figures(int socket) {
   figures.acked = info.tcpi_bytes_acked;
   figures.sent = info.tcpi_bytes_sent;
   figures.repeated = info.tcpi_bytes_retrans;
+  figures.unacked = info.tcpi_unacked;
+  figures.timeouts = info.tcpi_retransmits;
   figures.busy = std::chrono::microseconds(info.tcpi_busy_time);
   figures.limited = std::chrono::microseconds(info.tcpi_rwnd_limited + info.tcpi_sndbuf_limited);
   return figures;

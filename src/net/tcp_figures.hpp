@@ -15,6 +15,8 @@ struct TcpFigures {
   std::uint64_t acked = 0;     ///< bytes, ever
   std::uint64_t sent = 0;      ///< bytes, with those sent again, ever
   std::uint64_t repeated = 0;  ///< bytes sent again, ever
+  std::uint32_t unacked = 0;   ///< segments under way
+  unsigned timeouts = 0;       ///< of the segment that is awaited now, in a row
   /// Time with something to send, ever; and of it, held back by the buffers of the two kernels.
   std::chrono::microseconds busy{}, limited{};
 };

@@ -37,6 +37,19 @@ HYDRA = (
     b"This typically refers to a problem with your application.\n"
     b"Please see the FAQ page for debugging suggestions\n"
 )
+# Where the ranks are on several hosts, 4.0 and 5.0: Hydra does not get as far as the signal's name.
+TRIPPED_HYDRA = (
+    HYDRA[: HYDRA.index(b"YOUR APPLICATION TERM")]
+    + b"[proxy:0:1@a2] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) "
+    b"failed\n[proxy:0@a1] HYDT_dmxu_poll_wait_for_event (/mpich-5.0.2/src/pm/hydra/lib/tools/demux/"
+    b"demux_poll.c:76): callback returned error status\n"
+    b"[proxy:0:1@a2] main (pm/pmiserv/pmip.c:169): demux engine error waiting for event\n"
+    b"[mpiexec@a0] HYDT_bscu_wait_for_completion (tools/bootstrap/utils/bscu_wait.c:73): one of the "
+    b"processes terminated badly; aborting\n"
+    b"[mpiexec@a0] HYDT_bsci_wait_for_completion (tools/bootstrap/src/bsci_wait.c:21): launcher "
+    b"returned error waiting for completion\n"
+    b"[mpiexec@a0] main (ui/mpich/mpiexec.c:325): process manager error waiting for completion\n"
+)
 TRIPPED = (
     b"[vm:19961] [[8455,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file "
     b"../../../orte/util/show_help.c at line 501\n"
@@ -57,6 +70,7 @@ def sifted(*pieces: bytes) -> tuple[bytes, Chatter]:
         (DETECTED, None),
         (EXITED, None),
         (HYDRA, 11),
+        (TRIPPED_HYDRA, 11),
         (TRIPPED, None),
     ],
 )
@@ -91,6 +105,7 @@ def test_pieces_as_they_come(said):
         RULE + RULE + b"a table\n" + RULE,
         RULE + b"Step Temp E_pair\n" + RULE + b"no end of line",
         BAR + b"a program's own title\n" + BAR,
+        b"[proxy:0:0@a1] HYDU_create_process (launch.c:73): execvp error on file 1\n",
         b"-" * 20 + b"\n",
         b"=" * 83 + b"> 100 %",
         b"\n\n",

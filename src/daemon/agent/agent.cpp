@@ -33,6 +33,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
+constexpr int kAbandoned = 75;  // the status that tells the launcher so
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
 // Between two questions to the ranks for what they send without gateways, where metrics are served.
@@ -205,8 +206,15 @@ void Agent::configure(const ControlMessage& message) {
   const std::string trace = start_trace(*request, options_.gateways_only, traces_.get());
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
-  gateways_ = std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(),
-                                           reports_of_gateways(channel_, ending_));
+  GatewaySetEvents events = reports_of_gateways(channel_, ending_);
+  if (options_.gateways_only) {
+    events.abandoned = [this] {
+      log::info("no rank uses the gateways here any more");
+      stop(kAbandoned);
+    };
+  }
+  gateways_ =
+      std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), std::move(events));
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
   if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
@@ -448,6 +456,7 @@ void Agent::job_ended(int wait_status) {
              {"signal", nullptr},
              {"joined", gateways_->joined()},
              {"finalized", gateways_->finished()}};
+  if (auto rank = gateways_->first_died(); !rank.empty()) reply["died"] = std::move(rank);
   if (WIFSIGNALED(wait_status)) reply["signal"] = WTERMSIG(wait_status);
   channel_.send(std::move(reply));
   if (ending_.stopping) close_gateways();

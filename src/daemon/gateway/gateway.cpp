@@ -117,7 +117,8 @@ std::vector<Attendance> Gateway::attendance() const {
     const core::Cluster& cluster = state_->router.world()->clusters[index];
     const auto here = state_->present.find(index);
     const auto present = here == state_->present.end() ? Gateway::State::Present{} : here->second;
-    all.push_back({cluster.name, cluster.size, present.joined, present.left, present.died});
+    all.push_back({cluster.name, cluster.size, present.joined, present.left, present.died,
+                   present.first_died});
   }
   return all;
 }

@@ -114,7 +114,8 @@ struct TurnedAway {
 struct Attendance {
   std::string cluster;
   int size = 0, joined = 0, left = 0;
-  int died = 0;  ///< of those that joined, without leaving: their streams ended
+  int died = 0;              ///< of those that joined, without leaving: their streams ended
+  std::string first_died{};  ///< its name
 };
 
 /// A link that has not been heard for a while, for the user.
@@ -137,6 +138,8 @@ class Gateway {
     std::function<void(const std::string& message, int code)> fault;
     /// The job goes on, but not as it should: a link is lost, files are short.
     std::function<void(const std::string& sentence)> warning;
+    /// No process is left: all go on by other gateways. Once.
+    std::function<void()> abandoned;
     /// A link is silent, and waited for: after 30 s, then each time the silence has doubled. Once
     /// more when it is over.
     std::function<void(const LinkSilence& silence)> silence;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/gateway/gateway_state.hpp"
+#include "net/listener.hpp"
 
 namespace isthmus::daemon {
 
@@ -100,7 +101,7 @@ void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
   const PeerPtr peer = found->second;
   if (peer->neighbour->left || peer->neighbour->gone) return;
   peer->reconnect.reset();
-  peer->driver->conduit().fail("goes on without this gateway");
+  peer->driver->conduit().fail(net::kGoneOn);
   peer->driver->close();
   dead(*peer, peer->driver->conduit().dead());
 }

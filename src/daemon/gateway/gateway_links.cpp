@@ -87,6 +87,7 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
   options.net = link.encrypt ? core::Net::Tcp : link.net;  // UCX does not encrypt
   options.self = self->config.node;
   options.ring_bytes = net::RingStream::kMost;
+  options.segment = self->segment_to(link.to);
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   options.handshake_limit = std::min(options.handshake_limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
@@ -103,6 +104,22 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
   co_return co_await net::call(std::move(services), link.to, credentials,
                                link.encrypt ? net::Protection::Encrypted : net::Protection::Plain,
                                options.limit);
+}
+
+// The largest that a stream of the link may have; 0: as the path has it. Tells the user once.
+int Gateway::State::segment_to(core::NodeId to) {
+  const auto known = peers.find(to);
+  if (known == peers.end() || !known->second->driver->wants_small_segments()) return 0;
+  constexpr int kSmall = net::FullPackets::kSmallSegment;
+  if (!std::exchange(known->second->told_small, true) && events.warning) {
+    events.warning("the link " + link_name(to) +
+                   " opens but full-sized packets do not pass; from now on it sends segments of " +
+                   std::to_string(kSmall) +
+                   " bytes. Some network on the way takes smaller packets than the hosts' MTU, and "
+                   "drops the ICMP messages that say so: let them pass, or lower the MTU of the "
+                   "hosts");
+  }
+  return kSmall;
 }
 
 asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {

@@ -4,6 +4,7 @@
 
 #include "daemon/gateway/gateway_state.hpp"
 #include "daemon/log/log.hpp"
+#include "net/listener.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::daemon {
@@ -193,7 +194,10 @@ void Gateway::State::process_joined(Peer& peer) {
 
 // A stream to the peer is gone.
 void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
-  if (peer.joined && loss.by_peer) ++present_of(peer).died;
+  if (peer.joined && loss.by_peer) {
+    Present& here = present_of(peer);
+    if (here.died++ == 0) here.first_died = name(peer.node);
+  }
   if (closing) {
     check_closed();
     return;
@@ -271,8 +275,18 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     }
   }
   if (!core::is_gateway(peer.node) && peer.joined) ++present_of(peer).left;
-  router.lost(*peer.neighbour, sentence);
+  // One process that goes on without this gateway is named, the others follow it.
+  const bool gone_on = reason == net::kGoneOn;
+  router.lost(*peer.neighbour, sentence, gone_on && std::exchange(told_gone_on, true));
   act();
+  if (gone_on && !faulted && serves_nobody() && events.abandoned) events.abandoned();
+}
+
+// All processes go on without it.
+bool Gateway::State::serves_nobody() const {
+  return std::none_of(peers.begin(), peers.end(), [](const auto& entry) {
+    return !core::is_gateway(entry.first) && !entry.second->neighbour->gone;
+  });
 }
 
 }  // namespace isthmus::daemon

@@ -38,6 +38,12 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
     for (auto& pair : pairs_) pair->close();
     pairs_.clear();
   }
+  /// On the testbed's thread. Those who have connected see the end of their connections; those
+  /// behind it do not.
+  void cut_front() {
+    std::error_code ignored;
+    for (auto& pair : pairs_) pair->a.close(ignored);
+  }
   /// On the testbed's thread. While it is on nothing passes; connections stand, and new ones are
   /// accepted.
   void hold(bool on) {
@@ -67,6 +73,7 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
               std::array<char, 30'000>& buffer) {
       from.async_read_some(asio::buffer(buffer), [this, self = shared_from_this(), &from, &to,
                                                   &buffer](std::error_code error, std::size_t n) {
+        if (error && proxy.held_) return;  // the other end sees nothing of it
         if (error) return close();
         if (proxy.held_) {
           proxy.waiting_.push_back([this, self, &from, &to, &buffer, n] {

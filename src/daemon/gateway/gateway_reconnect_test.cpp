@@ -96,7 +96,7 @@ TEST_F(Reconnect, AnotherProcessDoesNotTakeItsPlace) {
 
 class ReconnectWithSpare : public Reconnect {
  protected:
-  ReconnectWithSpare() : Reconnect({.sizes = {1, 1}, .gateways = {2, 2}, .ranks_by_tcp = true}) {}
+  ReconnectWithSpare() : Reconnect({.sizes = {2, 1}, .gateways = {2, 2}, .ranks_by_tcp = true}) {}
 };
 
 TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
@@ -116,16 +116,45 @@ TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
 }
 
 // No link leads from the one gateway to the other: the news that it lives goes by the ranks.
-TEST_F(ReconnectWithSpare, ARankThatCannotReconnectGoesOnByTheOtherGateway) {
+TEST_F(ReconnectWithSpare, RanksThatCannotReconnectGoOnByTheOtherGateway) {
   flood(bed, 1);
   bed.on_io([&] {
     proxy->close();
     return 0;
   });
   EXPECT_THAT(bed.warning(0),
-              HasSubstr("the connection of rank 0 (cluster \"c0\") is lost: it goes "
-                        "on without this gateway; what it carried goes other ways"));
+              HasSubstr("(cluster \"c0\") is lost: it goes on without this gateway; "
+                        "what it carried goes other ways"));
   for (int i = 0; i < 2; ++i) flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+class ReconnectToBridge : public Reconnect {
+ protected:
+  ReconnectToBridge()
+      : Reconnect({.sizes = {1, 1}, .gateways = {0, 0}, .bridges = 2, .ranks_by_tcp = true}) {}
+};
+
+// It was stopped, or cut off from its ranks. They live, though they have closed its connections,
+// and nobody else can tell it.
+TEST_F(ReconnectToBridge, OneThatComesBackDoesNotEndTheJob) {
+  flood(bed, 1);
+  bed.on_io([&] {
+    proxy->hold(true);
+    proxy->cut_front();
+    return 0;
+  });
+  while (connections() < 6) flood(bed, 1);  // both ranks have given it up, and look for it
+  EXPECT_FALSE(bed.warned(0));
+  bed.on_io([&] {
+    proxy->cut();
+    proxy->hold(false);
+    return 0;
+  });
+  EXPECT_TRUE(bed.abandoned(0));
+  EXPECT_THAT(bed.warning(0), HasSubstr("goes on without this gateway"));
+  flood(bed, 1);
   bed.leave_all();
   for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
 }

@@ -230,6 +230,8 @@ bool GatewaySet::finished() const {
   return joined() && here.left == here.size;
 }
 
+std::string GatewaySet::first_died() const { return state_->best(state_->cluster).first_died; }
+
 bool GatewaySet::rank_died() const { return state_->best(state_->cluster).died > 0; }
 
 void GatewaySet::close(const std::function<void()>& done) {

@@ -22,6 +22,8 @@ struct GatewaySetEvents {
   std::function<void(const std::string& message, int code)> fault;
   /// Any number of times. A warning: the job goes on, but not as it should.
   std::function<void(const std::string& message, bool warning)> notice;
+  /// The ranks go on by other agents' gateways: none uses those here any more.
+  std::function<void()> abandoned;
   std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
   std::function<void(const std::string& run, const std::string& message)> parted;  ///< once a run
   /// What a process asks the launcher, JSON; any number of times.
@@ -72,6 +74,7 @@ class GatewaySet {
   bool joined() const;                              ///< all ranks of this cluster have joined
   bool finished() const;                            ///< ... and left in good order
   bool rank_died() const;                           ///< without leaving
+  std::string first_died() const;                   ///< the first such rank, or nothing
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;

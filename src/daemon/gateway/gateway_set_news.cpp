@@ -62,6 +62,9 @@ Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId 
   heard.warning = thread.told<Text>([this](Text message) {
     if (events.notice) events.notice(message, true);
   });
+  heard.abandoned = thread.told<>([this] {
+    if (++abandoned == members.size() && events.abandoned) events.abandoned();
+  });
   heard.silence = thread.told<const LinkSilence&>([this](const LinkSilence& silence) {
     if (events.silence) events.silence(silence);
   });

@@ -51,6 +51,7 @@ struct GatewaySet::State {
   std::string folder;
   std::set<std::string> told_joined;
   log::RareLines<std::string> rejected;
+  std::size_t abandoned = 0;  // of the members
 
   /// Of a cluster, as the gateway has it that knows most: a rank joins at all gateways or at none.
   Attendance best(const std::string& of) const;

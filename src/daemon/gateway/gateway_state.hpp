@@ -51,6 +51,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     bool joined = false;     // a process: said that it is connected to all gateways here
     bool counts = false;     // likewise: asked what it has sent without gateways, has not answered
     std::map<std::size_t, net::DirectCount> crossed;  // likewise: that, by cluster
+    bool told_small = false;  // a gateway: that the link takes small segments
     net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
     bool exposed = false;    // likewise: not encrypted, and from another host or by UCX
     core::Router::Neighbour* neighbour = nullptr;
@@ -67,6 +68,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   /// How many processes of a cluster have come and gone.
   struct Present {
     int joined = 0, left = 0, died = 0;
+    std::string first_died{};
   };
 
   struct Dialled {
@@ -87,6 +89,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void await_reconnect(Peer& peer, const std::string& sentence);
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
+  bool serves_nobody() const;
   void learn_without(const Peer& from, const net::ControlBody& body);
   /// Of a part of the world; there is such a cluster of this gateway's.
   bool all_joined(int part) const;
@@ -131,6 +134,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
+  int segment_to(core::NodeId to);
   void dial_all(core::NodeId to);
   void dial(core::NodeId to);
   static asio::awaitable<std::shared_ptr<net::Stream>> connected(std::shared_ptr<State> self,
@@ -202,6 +206,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::set<int> ready;                // parts whose processes have been told so
   std::vector<core::Growth> growths;  // of the world, ever
   bool faulted = false;
+  bool told_gone_on = false;  // to the user: some process goes on without this gateway
 
   std::map<core::NodeId, Dialled> dialled;
   std::function<void(const std::string&)> links_done;

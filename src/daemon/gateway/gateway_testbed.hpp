@@ -236,6 +236,7 @@ class Testbed {
     return on_io([&] { return gateways_[i]->crossed_of_left(); });
   }
   Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
+  bool abandoned(std::size_t i) { return abandoned_[i]->get(); }
   bool warned(std::size_t i) { return warnings_[i]->there(); }
   std::string warning(std::size_t i) { return warnings_[i]->get(); }
   LinkSilence silence(std::size_t i) { return silences_[i]->get(); }
@@ -288,6 +289,7 @@ class Testbed {
       gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
       rejected_.push_back(std::make_unique<Awaited<std::string>>());
       warnings_.push_back(std::make_unique<Awaited<std::string>>());
+      abandoned_.push_back(std::make_unique<Awaited<bool>>());
       silences_.push_back(std::make_unique<Awaited<LinkSilence>>());
       silences_over_.push_back(std::make_unique<Awaited<LinkSilence>>());
     }
@@ -311,6 +313,7 @@ class Testbed {
       gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) + " " +
                               message);
     };
+    events.abandoned = [this, i] { abandoned_[i]->set(true); };
     events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
     events.silence = [this, i](const LinkSilence& silence) {
       (silence.over ? silences_over_ : silences_)[i]->set(silence);
@@ -386,6 +389,7 @@ class Testbed {
   std::vector<std::vector<std::string>> addresses_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
   std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
+  std::vector<std::unique_ptr<Awaited<bool>>> abandoned_;
   std::vector<std::unique_ptr<Awaited<LinkSilence>>> silences_, silences_over_;
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Awaited<std::string>>> faults_;

@@ -1,0 +1,190 @@
+"""What is done to a run. Each function here returns what does it; what lasts has ended when that
+returns. All inside of the lab (scene.py)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
+
+from scene import Scene
+
+Doing = Callable[[Scene], None]
+
+
+def sh(script: str) -> str:
+    """Returns what it prints; raises where it fails."""
+    done = subprocess.run(["sh", "-ec", script], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{script}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def on(node: str, script: str) -> str:
+    """In the network of a node, or of "switch-a"."""
+    return sh(f"nsenter --net={os.environ['ISTHMUS_LAB']}/ns/{node}.net sh -ec '{script}'")
+
+
+def lab(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "isthmus", "lab", *words], check=True)
+
+
+def wait(scene: Scene, seconds: float) -> None:
+    """That long, or until the run has ended."""
+    scene.until(scene.ended, seconds)
+
+
+# -- processes ------------------------------------------------------------------------------------
+
+
+def signal(role: str, number: Signals, host: str = "") -> Doing:
+    return lambda scene: scene.signal(role, number, host)
+
+
+def stop(role: str, seconds: float, host: str = "") -> Doing:
+    def doing(scene: Scene) -> None:
+        found = scene.find(role, host)
+        assert found, f"no process is {role} {host}"
+        os.kill(found[0], SIGSTOP)
+        try:
+            wait(scene, seconds)
+        finally:
+            os.kill(found[0], SIGCONT)
+
+    return doing
+
+
+# -- links ----------------------------------------------------------------------------------------
+
+
+def cut(link: str, seconds: float) -> Doing:
+    def doing(scene: Scene) -> None:
+        lab("cut", link)
+        wait(scene, seconds)
+        lab("restore", link)
+
+    return doing
+
+
+def link(seconds: float, *settings: str) -> Doing:
+    """The link with other figures for a while."""
+
+    def doing(scene: Scene) -> None:
+        lab("set", "a-b", *settings)
+        wait(scene, seconds)
+        lab("set", "a-b", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms", "reorder=no")
+
+    return doing
+
+
+def narrow(mtu: int, *, icmp: bool) -> Doing:
+    """The WAN takes smaller packets from now on; without ICMP nobody is told."""
+
+    def doing(scene: Scene) -> None:
+        for here, there in ("ab", "ba"):
+            silent = "iptables -A OUTPUT -p icmp --icmp-type fragmentation-needed -j DROP; "
+            on(f"switch-{here}", ("" if icmp else silent) + f"ip link set wan-{there} mtu {mtu}")
+
+    return doing
+
+
+def resets(seconds: float) -> Doing:
+    """Of each direction every 300th packet is answered by a reset."""
+    rule = (
+        "FORWARD -p tcp -m statistic --mode nth --every 300 --packet 0 "
+        "-j REJECT --reject-with tcp-reset"
+    )
+
+    def doing(scene: Scene) -> None:
+        for site in "ab":
+            on(f"switch-{site}", f"iptables -A {rule}")
+        wait(scene, seconds)
+        for site in "ab":
+            on(f"switch-{site}", f"iptables -D {rule}")
+
+    return doing
+
+
+def forget() -> Doing:
+    """A box on the way drops all that is of the connections that stand, in silence."""
+
+    def doing(scene: Scene) -> None:
+        ports = {
+            tuple(field.rpartition(":")[2] for field in line.split()[3:5])
+            for line in on("a0", "ss -tnH state established").splitlines()
+            for line in [f"ESTAB {line}"]
+            if "10.2." in line
+        }
+        assert ports, "no connection crosses the link"
+        for here, there in ports:
+            for one, other in ((here, there), (there, here)):
+                on(
+                    "switch-a",
+                    f"iptables -I FORWARD -p tcp --sport {one} --dport {other} -j DROP",
+                )
+
+    return doing
+
+
+# -- hosts ----------------------------------------------------------------------------------------
+
+
+def full_shm(scene: Scene) -> None:
+    """The lab's nodes share one small file system for it, which is filled."""
+    shm = scene.lab / "shm"
+    sh(f"mount -o remount,size=64k {shm}; dd if=/dev/zero of={shm}/fill bs=64k 2>/dev/null || true")
+
+
+def full_tmp(scene: Scene) -> None:
+    sh("mount -o remount,size=64k /tmp; dd if=/dev/zero of=/tmp/fill bs=64k 2>/dev/null || true")
+
+
+def small_disk(scene: Scene) -> None:
+    """The file's own."""
+    scene.data.parent.mkdir(exist_ok=True)
+    sh(f"mount -t tmpfs -o size=128k none {scene.data.parent}")
+
+
+def files(limit: int) -> Doing:
+    def prepare(scene: Scene) -> None:
+        scene.limits = f"ulimit -n {limit}; "
+
+    return prepare
+
+
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+
+def clock(when: str, site: str) -> Doing:
+    """Of one site's hosts, or of all."""
+    env = {"LD_PRELOAD": FAKETIME, "FAKETIME": when, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def prepare(scene: Scene) -> None:
+        if not site:
+            scene.env = env
+            return
+        setup = "; ".join(f"export {name}='{value}'" for name, value in env.items())
+        text = (scene.lab / "grid.toml").read_text()
+        scene.grid = text.replace(f"[cluster.{site}]\n", f'[cluster.{site}]\nsetup = "{setup}"\n')
+
+    return prepare
+
+
+def load(processes: int, seconds: float) -> Doing:
+    def doing(scene: Scene) -> None:
+        busy = [
+            subprocess.Popen(["nice", "sh", "-c", "while :; do :; done"]) for _ in range(processes)
+        ]
+        wait(scene, seconds)
+        for process in busy:
+            process.send_signal(SIGKILL)
+            process.wait()
+
+    return doing
+
+
+def nothing(_: Scene) -> None:
+    time.sleep(0)

@@ -1,0 +1,53 @@
+"""docs/reliability.md, of what was seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rows import Row
+
+PAGE = Path(__file__).parents[3] / "docs" / "reliability.md"
+BEGIN, END = "<!-- rows: `make faults` writes them -->", "<!-- end of rows -->"
+
+
+def write(kept: Path, rows: Sequence[Row]) -> None:
+    """Replaces the rows of the page; those that were not run are not there."""
+    seen = {}
+    for file in kept.glob("*.json"):
+        one = json.loads(file.read_text())
+        seen[one["row"], one["library"]] = one
+    lines = [
+        "| fault | library | what follows | seconds | what is said | left behind |",
+        "|" + "---|" * 6,
+    ]
+    for row in rows:
+        for (name, library), one in sorted(seen.items()):
+            if name == row.name:
+                lines.append(_line(row, library, one))
+    text = PAGE.read_text()
+    head, _, rest = text.partition(BEGIN)
+    tail = rest.partition(END)[2]
+    PAGE.write_text(f"{head}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{tail}")
+
+
+def _line(row: Row, library: str, one: dict[str, object]) -> str:
+    if one.get("wrong"):
+        follows = f"**wrong**: {one['wrong']}"
+    elif row.status == 0:
+        follows = "goes on, every byte right"
+    else:
+        follows = f"ends with status {one['status']}"
+    left = ", ".join(map(str, one.get("left") or [])) or "nothing"
+    seconds = one.get("seconds")
+    cells = [
+        row.name, library, follows,
+        f"{seconds:.0f}" if isinstance(seconds, (int, float)) else "",
+        str(one.get("sentence") or ""), left,
+    ]  # fmt: skip
+    return (
+        "| "
+        + " | ".join(cell.replace("|", "\\|").replace("\n", " ")[:300] for cell in cells)
+        + " |"
+    )
