@@ -18,7 +18,7 @@ from isthmus.doors.doorway import Doorway
 from isthmus.meeting.door import Door as GuestsDoor
 from isthmus.meeting.door import dial
 from isthmus.meeting.portname import fresh
-from isthmus.queues import joiner, keys
+from isthmus.queues import joiner
 from isthmus.queues.door import Door, Policy
 from isthmus.relay import Voice
 
@@ -209,21 +209,13 @@ async def a_queues_door(heard, key):
     async def over(cluster):
         return ""
 
-    door = Door(["east"], keys.server_context(key), Policy(), heard.say, over)
+    door = Door(["east"], key.lock, Policy(), heard.say, over)
     listening = hostport.listening(0)
     await door.open(listening)
     try:
         yield door, listening.getsockname()[1]
     finally:
         door.close()
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory):
-    file = tmp_path_factory.mktemp("key") / "key.pem"
-    file.touch(0o600)
-    file.write_text(keys.make_key())
-    return file
 
 
 OPENINGS = {
@@ -235,14 +227,15 @@ OPENINGS = {
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
-def test_strangers_keep_nobody_out_of_the_door_of_a_job(key, opening):
+def test_strangers_keep_nobody_out_of_the_door_of_a_job(key, tmp_path, opening):
     first, count, most = OPENINGS[opening]
+    file = str(key.file(tmp_path, "east"))
 
     async def go():
         heard = Heard()
         async with a_queues_door(heard, key) as (door, port):
             strangers = await asyncio.to_thread(Strangers, port, count, first)
-            come = asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], str(key), LONG)
+            come = asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], file, LONG)
             stream = await come
             stream.sendall(b'{"op": "join", "cluster": "east"}\n')
             await until(lambda: door.guests)
