@@ -10,7 +10,7 @@ TEXT = (ROOT / "docs/security.md").read_text()
 NAMED = sorted(set(re.findall(r"`((?:src|tests)/[\w/]+_test\.(?:py|cpp))::([\w.]+)`", TEXT)))
 LISTENS = re.compile(
     r"acceptor(?:\.|->)listen\(|\|\| listen\(|start_server\(|start_unix_server\(|create_server\(|"
-    r"listener\.listen\(\d"
+    r"listener\.listen\(\d|doorway\.listen\(listening"
 )
 
 

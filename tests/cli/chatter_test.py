@@ -41,11 +41,11 @@ HYDRA = (
 TRIPPED_HYDRA = (
     HYDRA[: HYDRA.index(b"YOUR APPLICATION TERM")]
     + b"[proxy:0:1@a2] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) "
-    b"failed\n[proxy:0@a1] HYDT_dmxu_poll_wait_for_event (/mpich-5.0.2/src/pm/hydra/lib/tools/demux/"
-    b"demux_poll.c:76): callback returned error status\n"
+    b"failed\n[proxy:0@a1] HYDT_dmxu_poll_wait_for_event (/mpich-5.0.2/src/pm/hydra/lib/tools/"
+    b"demux/demux_poll.c:76): callback returned error status\n"
     b"[proxy:0:1@a2] main (pm/pmiserv/pmip.c:169): demux engine error waiting for event\n"
-    b"[mpiexec@a0] HYDT_bscu_wait_for_completion (tools/bootstrap/utils/bscu_wait.c:73): one of the "
-    b"processes terminated badly; aborting\n"
+    b"[mpiexec@a0] HYDT_bscu_wait_for_completion (tools/bootstrap/utils/bscu_wait.c:73): one of "
+    b"the processes terminated badly; aborting\n"
     b"[mpiexec@a0] HYDT_bsci_wait_for_completion (tools/bootstrap/src/bsci_wait.c:21): launcher "
     b"returned error waiting for completion\n"
     b"[mpiexec@a0] main (ui/mpich/mpiexec.c:325): process manager error waiting for completion\n"

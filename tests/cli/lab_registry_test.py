@@ -37,7 +37,7 @@ def test_what_changes_a_lab_wants_its_name(lab, command):
         CHANGES[command](None)
     assert f"no lab is named; a lab runs: '{lab.id}'" in str(error.value)
     assert "--lab" in str(error.value)
-    with pytest.raises(RunError, match="just being built"):  # it is meant now
+    with pytest.raises(RunError, match="is being built"):  # it is meant now
         CHANGES[command](lab.id)
 
 
