@@ -52,8 +52,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     bool counts = false;     // likewise: asked what it has sent without gateways, has not answered
     std::map<std::size_t, net::DirectCount> crossed;  // likewise: that, by cluster
     bool told_small = false;  // a gateway: that the link takes small segments
-    net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
-    bool exposed = false;    // likewise: not encrypted, and from another host or by UCX
+    net::Stream::Leg leg{};   // likewise: by what its connection goes, or went
+    bool exposed = false;     // likewise: not encrypted, and from another host or by UCX
     core::Router::Neighbour* neighbour = nullptr;
     std::string where;
     std::string last_failure;                       // of a process's connection

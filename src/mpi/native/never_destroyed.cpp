@@ -1,5 +1,5 @@
-// Objects of this library last as long as anything uses them. The functions here are hidden, so they
-// replace those of the C and C++ libraries for this library alone.
+// Objects of this library last as long as anything uses them. The functions here are hidden, so
+// they replace those of the C and C++ libraries for this library alone.
 //
 // A face's static objects are never destroyed. Threads of ours use them until the process ends. A
 // forked child that leaves by exit() has not those threads: a destructor that waits for one, or for
