@@ -60,10 +60,15 @@ void read_options(int argc, char** argv) {
 }
 
 void agree() {
-  int mine[2] = {MPI_VERSION, getenv("ISTHMUS_CLUSTER") != nullptr}, least[2];
-  MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  options.version = least[0];
-  options.grid = least[1] != 0;
+  const char* cluster = getenv("ISTHMUS_CLUSTER");
+  int version = MPI_VERSION, size = 0;
+  MPI_Allreduce(&version, &options.version, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  options.grid = cluster != nullptr;
+  const int number = static_cast<int>(
+      std::hash<std::string_view>{}(cluster == nullptr ? "" : cluster) % 1'000'000'007);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  options.clusters.resize(static_cast<std::size_t>(size));
+  MPI_Allgather(&number, 1, MPI_INT, options.clusters.data(), 1, MPI_INT, MPI_COMM_WORLD);
 }
 
 }  // namespace

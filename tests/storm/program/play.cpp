@@ -33,8 +33,8 @@ namespace {
 bool suits(const Kind& kind, const Party& party) {
   constexpr int kDeepest = 2;
   if (kind.once && (party.in_threads || party.depth > 0)) return false;
-  // Inside one cluster windows are native, and MPICH 4.0 loses gets there (2026-11).
-  if (kind.window && (party.depth > 0 || party.in_threads)) return false;
+  // Inside one cluster windows are native, and Open MPI 4.1 makes none with MPI_THREAD_MULTIPLE.
+  if (kind.window && options.grid && !party.spans) return false;
   if (kind.nests && (party.depth >= kDeepest || party.in_threads)) return false;
   return options.kinds.empty() ||
          std::find(options.kinds.begin(), options.kinds.end(), kind.name) != options.kinds.end();

@@ -22,8 +22,29 @@ std::string text(const char* format, ...) {
   return buffer;
 }
 
+namespace {
+// Ranks that are not of this MPI_COMM_WORLD are in other clusters.
+bool spans_clusters(MPI_Comm comm) {
+  MPI_Group here, world;
+  MPI_Comm_group(comm, &here);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  MPI_Group_size(here, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
+  MPI_Group_translate_ranks(here, size, ranks.data(), world, in_world.data());
+  MPI_Group_free(&here);
+  MPI_Group_free(&world);
+  const auto cluster = [](int rank) {
+    return rank == MPI_UNDEFINED ? -1 : options.clusters[static_cast<std::size_t>(rank)];
+  };
+  return std::any_of(in_world.begin(), in_world.end(),
+                     [&](int rank) { return cluster(rank) != cluster(in_world[0]); });
+}
+}  // namespace
+
 Party::Party(MPI_Comm of, std::uint64_t seed_, bool threads)
-    : comm(of), seed(seed_), in_threads(threads) {
+    : comm(of), seed(seed_), in_threads(threads), spans(options.grid && spans_clusters(of)) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
 }

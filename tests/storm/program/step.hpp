@@ -47,6 +47,7 @@ struct Party {
   std::uint64_t seed;
   bool in_threads;  ///< others play at the same time: nothing that a process has once
   int depth = 0;    ///< of communicators that steps have made
+  bool spans;       ///< several clusters
   UnderWay later;   ///< completed during later steps
 };
 
@@ -92,8 +93,9 @@ struct Options {
   std::string trail;               ///< a folder for where each rank is
   std::string files = "/tmp";      ///< a folder for files that steps make
   // These are the same on all ranks.
-  int version = 3;    ///< of MPI, the least of theirs
-  bool grid = false;  ///< they are in several clusters
+  int version = 3;            ///< of MPI, the least of theirs
+  bool grid = false;          ///< they are in several clusters
+  std::vector<int> clusters;  ///< a number for the cluster of each rank of MPI_COMM_WORLD
 };
 extern Options options;
 
