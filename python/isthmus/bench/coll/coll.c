@@ -280,7 +280,8 @@ static Work prepare(const char* text, const Collective* what, int nonblocking, l
   if (many_in) w.in_bytes = here ? w.in_bytes * (size_t)size : 0;
   if (bytes * size >= 1LL << 31) fail(text, "is too large for the offsets of the v forms");
   if (what->kind >= SUM) {
-    if (bytes % (long long)sizeof(double)) fail(text, "is not a multiple of 8 bytes, the size of a double");
+    if (bytes % (long long)sizeof(double))
+      fail(text, "is not a multiple of 8 bytes, the size of a double");
     w.count = (int)(bytes / (long long)sizeof(double));
   }
   w.out = allocate(w.out_bytes);
