@@ -110,7 +110,7 @@ def test_a_program_with_more_rights(grid: Grid, program, open_folder, rights, be
     grid.write("".join(f"[cluster.{c}]\n{keys}" for c in ("east", "west")))
     done = grid.run("-g", "grid.toml", "-n", 2, "--wdir", open_folder, *command)
     assert done.returncode != 0
-    assert '/app" on ' in done.stderr, done.stderr
+    assert "/app' on " in done.stderr, done.stderr
     assert f"{rights}, so the dynamic linker ignores LD_PRELOAD" in done.stderr, done.stderr
     # As its owner it runs with no more rights than anybody's programs.
     done = grid.run(*at_home("mpich", grid), "-n", 2, app, "fine")
