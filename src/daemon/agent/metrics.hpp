@@ -13,7 +13,7 @@
 namespace isthmus::daemon {
 
 struct JobCounts {
-  std::vector<LinkCount> links;
+  std::vector<LinkCount> links{};
   std::map<std::string, int> joined{};  ///< ranks, by those clusters whose agent this is
   /// The lists of docs/control.md's `stats`.
   nlohmann::json direct = nlohmann::json::array(), crossings = nlohmann::json::array();

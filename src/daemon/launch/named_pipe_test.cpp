@@ -31,7 +31,7 @@ int status_of(const std::function<bool()>& work) {
   return status;
 }
 
-std::string all_of(const FileDescriptor& file) {
+std::string text_of_pipe(const FileDescriptor& file) {
   std::string text;
   std::array<char, 64> block{};
   for (ssize_t n = 1; n > 0;) {
@@ -46,7 +46,9 @@ class NamedPipes : public testing::Test {
   void SetUp() override {
     char name[] = "/tmp/isthmus-pipe-XXXXXX";
     folder = mkdtemp(name);
-    if (geteuid() == 0) ASSERT_EQ(chown(name, kNobody, kNobody), 0);
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(name, kNobody, kNobody), 0);
+    }
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
   std::string folder;
@@ -58,7 +60,7 @@ TEST_F(NamedPipes, AreReadWhereTheOwnerHidesItself) {
               prctl(PR_SET_DUMPABLE, 0);
               if (write(pipe.ends.write.get(), "all", 3) != 3) return false;
               pipe.ends.write = FileDescriptor();
-              return status_of([&] { return all_of(open_by_name(pipe.name)) == "all"; }) == 0;
+              return status_of([&] { return text_of_pipe(open_by_name(pipe.name)) == "all"; }) == 0;
             }),
             0);
 }
@@ -66,7 +68,7 @@ TEST_F(NamedPipes, AreReadWhereTheOwnerHidesItself) {
 TEST_F(NamedPipes, WhatIsWrittenAndEndedBeforeIsThere) {
   NamedPipe pipe = make_named_pipe(folder + "/p");
   pipe.ends.write = FileDescriptor();
-  EXPECT_EQ(all_of(open_by_name(pipe.name)), "");
+  EXPECT_EQ(text_of_pipe(open_by_name(pipe.name)), "");
 }
 
 TEST_F(NamedPipes, AnotherFileOfThatNameIsNone) {

@@ -1,5 +1,6 @@
 ! Fortran gets the attributes of the whole grid (use mpi; the other interfaces stand beside this).
 ! ranks: 2 3
+! not natively: openmpi4 (the MPI_TAG_UB of a duplicate is an address there)
 program attributes
   use mpi
   implicit none

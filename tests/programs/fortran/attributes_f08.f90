@@ -1,5 +1,6 @@
 ! Fortran gets the attributes of the whole grid (use mpi_f08).
 ! ranks: 2 3
+! not natively: openmpi4 (the MPI_TAG_UB of a duplicate is an address there)
 program attributes_f08
   use mpi_f08
   implicit none

@@ -1,6 +1,7 @@
 ! Fortran gets the attributes of the whole grid (mpif.h), also
 ! by MPI-1's function.
 ! ranks: 2 3
+! not natively: openmpi4 (the MPI_TAG_UB of a duplicate is an address there)
 program attributes_mpif_h
   implicit none
   include 'mpif.h'
