@@ -93,7 +93,7 @@ def play(command: list[str], trail: Path, env: dict[str, str]) -> Outcome:
 
 
 def natively(plan: Plan, ranks: int) -> Outcome:
-    """Plays with the library that does all plans rightly: a plan that fails here is not legal."""
+    """Plays with one MPI library. A plan that fails here is illegal, or that library is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         program = building.program(ORACLE.name)
         places = ["--trail", folder, "--files", folder]

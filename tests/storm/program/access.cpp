@@ -100,7 +100,7 @@ void Round::issue_by_requests(int target) {
   UnderWay operations;
   for (Mine& mine : mine_) {
     if (mine.access.target != target) continue;
-    // MPICH over UCX, from 4.0 to 5.0, calls MPI_Rget of a datatype with gaps complete at once
+    // MPICH 4.0 over UCX completes MPI_Rget of a datatype with gaps before its data has come
     // (pmodels/mpich#7896).
     const bool lost = !mine.access.put && mine.access.blocks() > 1 && !step_.party.spans;
     if (lost) {
