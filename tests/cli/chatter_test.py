@@ -37,7 +37,7 @@ HYDRA = (
     b"This typically refers to a problem with your application.\n"
     b"Please see the FAQ page for debugging suggestions\n"
 )
-# Where the ranks are on several hosts, 4.0 and 5.0: Hydra does not get as far as the signal's name.
+# Hydra 4.0 and 5.0 do not reach the signal's name if the ranks are on several hosts.
 TRIPPED_HYDRA = (
     HYDRA[: HYDRA.index(b"YOUR APPLICATION TERM")]
     + b"[proxy:0:1@a2] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) "

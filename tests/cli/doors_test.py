@@ -1,4 +1,4 @@
-"""Doors and strangers: which connection gives way, and who comes in all the same."""
+"""A door is full of strangers: the right connection is dropped, and users still get in."""
 
 import asyncio
 import contextlib

@@ -6,8 +6,7 @@
 
 namespace isthmus::face {
 
-/// While it lives, the calling thread is not cancelled. It takes 21 ns, and within another one 6
-/// (2026-11). POSIX forbids MPI calls to threads that may be cancelled at any time
+/// While it lives, the calling thread is not cancelled. It takes 21 ns (November 2026).
 /// (PTHREAD_CANCEL_ASYNCHRONOUS): one that is cancelled then ends the process.
 class Uncancelled {
  public:

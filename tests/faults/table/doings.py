@@ -1,5 +1,5 @@
-"""What is done to a run. Each function here returns what does it; what lasts has ended when that
-returns. All inside of the lab (scene.py)."""
+"""The faults of the table. Each function returns a callable that does the fault to a run. A lasting
+fault has ended when the callable returns. All run inside the lab (scene.py)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def narrow(mtu: int, *, icmp: bool) -> Doing:
 
 
 def resets(seconds: float) -> Doing:
-    """Of each direction every 300th packet is answered by a reset."""
+    """A reset answers every 300th packet, in each direction."""
     rule = (
         "FORWARD -p tcp -m statistic --mode nth --every 300 --packet 0 "
         "-j REJECT --reject-with tcp-reset"

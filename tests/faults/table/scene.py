@@ -1,5 +1,5 @@
-"""One run of the traffic in a lab, with whatever is done to it. Runs inside of the lab, where every
-process and every file below /tmp is the lab's own, so what is left behind is seen."""
+"""One run of the traffic in a lab, with its fault. It runs inside the lab. Every process and every
+file below /tmp belongs to the lab there, so anything left behind shows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_run(line: str) -> bool:
     return " -m isthmus run" in line
 
 
-# What a process of a run is, by its command line. `program` is the traffic.
+# A command line shows the kind of a process. `program` is the traffic.
 ROLES: dict[str, WORDS] = {
     "a rank": lambda line: bool(re.match(r"\S*/traffic .* spawn$", line)),
     "a spawned rank": lambda line: bool(re.match(r"\S*/traffic \S+ \S+$", line)),
