@@ -89,7 +89,9 @@ def test_ports_that_lead_nowhere_are_told(start, programs, tmp_path):
     assert "within 0.5 s" in said["nobody"]
     assert "the port 'isthmus:of/no/run' is not open" in said["nonsense"]
     assert "is not open" in said["secret"]
-    assert "the run isthmus-0, whose port isthmus:isthmus-0/1 is, is not on this host" in said["gone"]
+    assert (
+        "the run isthmus-0, whose port isthmus:isthmus-0/1 is, is not on this host" in said["gone"]
+    )
     assert "socket" in said["dead"]
     assert "the socket could not be written: Bad file descriptor" in said["unknown"]
     until.touch()

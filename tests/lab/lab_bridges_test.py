@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
 KILL = """
 for process in /proc/[0-9]*; do
   [ "$(readlink $process/ns/net)" = "$(readlink /proc/self/ns/net)" ] || continue
-  case "$(tr '\\0' ' ' < $process/cmdline)" in *isthmusd\\ gateway*) kill -9 ${process#/proc/};; esac
+  words=$(tr '\\0' ' ' < $process/cmdline)
+  case "$words" in *isthmusd\\ gateway*) kill -9 ${process#/proc/};; esac
 done
 """
 DOWN = "ip link set dev $(ip -o -4 address | awk '$4 ~ /^10[.]1[.]/ { print $2 }') down"

@@ -6,7 +6,8 @@
 
 namespace isthmus::face {
 
-/// While it lives, the calling thread is not cancelled. It takes 21 ns (November 2026).
+/// While it lives, the calling thread is not cancelled. It takes 21 ns (November
+/// 2026). POSIX forbids MPI calls to threads that may be cancelled at any time
 /// (PTHREAD_CANCEL_ASYNCHRONOUS): one that is cancelled then ends the process.
 class Uncancelled {
  public:
