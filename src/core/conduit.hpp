@@ -237,18 +237,6 @@ class Conduit {
   }
   void set_patience(Time patience);
 
-  /// Streams come up and carry nothing: until trust(), what they say does not end the silence that
-  /// has lasted since then. `since` is no later than the clock.
-  void doubt(Time since) {
-    doubted_ = true;
-    heard_ = std::min(heard_, since);
-  }
-  void trust() {
-    doubted_ = false;
-    heard_ = now_;
-  }
-  bool doubted() const { return doubted_; }
-
  private:
   struct Stream {
     bool hello_sent = false;
@@ -382,7 +370,6 @@ class Conduit {
   Time look_ = Time::max();  // no stream falls silent, or is to be pinged, before
   StreamId next_stream_ = 1;
   Time heard_;
-  bool doubted_ = false;
   Time now_;
 };
 

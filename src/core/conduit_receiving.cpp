@@ -181,7 +181,7 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
     return result;
   }
   advance(now);
-  if (!doubted_) heard_ = now_;
+  heard_ = now_;
   Stream& stream = found->second;
   stream.heard = now_;
   stream.next_ping = now_ + stream_timeout() / 2;

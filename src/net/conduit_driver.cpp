@@ -180,7 +180,6 @@ void ConduitDriver::watch_for_more(const LinePtr& line, std::size_t bytes) {
 // So many bytes have arrived: hands their frames on.
 void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   has_read_ = true;
-  if (conduit_.doubted() && carries(line)) conduit_.trust();
   const std::size_t landed = std::min(bytes, line->landing - line->landed);
   line->landed += landed;
   line->end += bytes - landed;
@@ -222,16 +221,7 @@ void ConduitDriver::judge(const LinePtr& line, bool silent) {
   const auto figures = tcp_figures(line->stream->socket().native_handle());
   if (!figures) return;
   const bool stuck = silent || figures->timeouts >= kInVain;
-  if (full_packets_.ended({line->since, now(), figures->acked, stuck})) {
-    conduit_.doubt(full_packets_.since());
-  }
-}
-
-bool ConduitDriver::carries(const LinePtr& line) const {
-  const auto figures = tcp_figures(line->stream->socket().native_handle());
-  if (!figures || FullPackets::carries(figures->acked)) return true;
-  const core::Time old = conduit_.config().stream_timeout / 2;
-  return figures->unacked == 0 && now() - line->since > old;
+  full_packets_.ended({line->since, now(), figures->acked, stuck});
 }
 
 void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {

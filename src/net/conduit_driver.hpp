@@ -132,7 +132,6 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   void took(const LinePtr& line, std::size_t bytes);
   void drop(const LinePtr& line, const Loss& loss, bool silent = false);
   void judge(const LinePtr& line, bool silent);
-  bool carries(const LinePtr& line) const;
   void arm();
   void share_unsent();
   void report();

@@ -23,26 +23,16 @@ class FullPackets {
   /// 576 bytes, which every path takes (RFC 1122).
   static constexpr int kSmallSegment = 536;
 
-  /// Returns whether the stream carried nothing but its first words.
-  bool ended(const End& stream) {
-    const bool barren =
-        stream.stuck && stream.acked < kFirstWords && stream.down - stream.up < kLong;
-    if (!barren) {
-      barren_ = stream.acked < kFirstWords && stream.down - stream.up < kLong ? barren_ : 0;
-      return false;
-    }
-    // Those that stood beside it tell nothing new: one cut ends them all.
-    if (barren_ == 0 || stream.up >= last_) {
-      if (++barren_ == 1) since_ = stream.up;
-      last_ = stream.down;
-    }
-    return true;
+  /// Counts a stream that carried nothing but its first words.
+  void ended(const End& stream) {
+    const bool carried = stream.acked >= kFirstWords || stream.down - stream.up >= kLong;
+    if (carried) barren_ = 0;
+    // Streams that stood beside the last one show nothing new: one cut ends them all.
+    if (carried || !stream.stuck || (barren_ > 0 && stream.up < last_)) return;
+    ++barren_;
+    last_ = stream.down;
   }
-  /// When the first stream of those came up that carried nothing.
-  core::Time since() const { return since_; }
   bool fail() const { return barren_ >= kMostBarren; }
-  /// A stream carries more than its first words.
-  static bool carries(std::uint64_t acked) { return acked >= kFirstWords; }
 
  private:
   // The handshake and the first small frames take less; a full-sized segment or two are more.
@@ -50,8 +40,8 @@ class FullPackets {
   static constexpr core::Time kLong = std::chrono::seconds(30);
   static constexpr int kMostBarren = 2;
 
-  int barren_ = 0;  // streams in a row
-  core::Time since_{}, last_{};
+  int barren_ = 0;     // streams in a row
+  core::Time last_{};  // when the last one counted ended
 };
 
 }  // namespace isthmus::net

