@@ -74,7 +74,7 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
       from.async_read_some(asio::buffer(buffer), [this, self = shared_from_this(), &from, &to,
                                                   &buffer](std::error_code error, std::size_t n) {
         if (!a.is_open() && !b.is_open()) return;  // cut; the proxy may be gone
-        if (error && proxy.held_) return;  // the other end sees nothing of it
+        if (error && proxy.held_) return;          // the other end sees nothing of it
         if (error) return close();
         if (proxy.held_) {
           proxy.waiting_.push_back([this, self, &from, &to, &buffer, n] {
