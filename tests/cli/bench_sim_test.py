@@ -5,12 +5,12 @@ import stat
 
 import pytest
 
-from isthmus.bench import report as reports
 from isthmus.bench.sim import report
 from isthmus.bench.sim.play import SimTask, TooMuchError, simulate
 from isthmus.bench.sim.results import SimRun
 from isthmus.cli import main
 from isthmus.errors import RunError
+from isthmus.tables import console
 
 NETWORK = {
     "wan_latency": 0.01,
@@ -43,7 +43,7 @@ def test_bounds_are_those_of_links_or_of_what_crosses():
 
 def test_the_table_compares_with_the_choice(capsys):
     runs = [run("bcast", 1 << 20, 0.1), run("bcast", 1 << 20, 0.25, "magpie")]
-    report.tables(runs, reports.console())
+    report.tables(runs, console())
     printed = capsys.readouterr().out
     assert "2 clusters, 16 ranks" in printed
     assert "striped (chosen)" in printed

@@ -326,9 +326,9 @@ def test_this_host_is_measured(tmp_path: Path):
     assert "isthmus: measuring, run 1 of at most 1" in done.stderr.splitlines()
     kept = store.read(file)
     assert not kept.trouble
-    # The cost of a message is a small difference of large figures: a busy host may show none.
+    # A busy host may make figures contradict each other. The command then says which it left out.
     for key in ("wan-latency=", "wan-rate=", "link-latency=", "link-rate="):
-        assert key in kept.network
+        assert key in kept.network or "not kept: " in done.stderr
     assert tune("-g", file, "--forget").returncode == 0
     assert store.read(file) == store.Stored()
 

@@ -33,6 +33,7 @@ from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, check_within, inside_lab
 from isthmus.measuring.results import Results
 from isthmus.measuring.tasks import FIGURES, LARGEST
+from isthmus.tables import console
 from isthmus.units import parse_size
 
 bench_app = Application(
@@ -167,7 +168,7 @@ def p2p_(
     else:
         place = inside_lab(within=within) if within else common.place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
-    out = report.console()
+    out = console()
     report.p2p_table(results, name, out)
     wanted = [] if options.narrowed or set_ else limits.of_testbed(name)
     verdicts = judge(wanted, results)

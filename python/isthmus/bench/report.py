@@ -12,12 +12,6 @@ from isthmus.measuring.samples import NotMeasuredError, Samples
 from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, ONE_WAY
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
-_WIDTH = 160  # if standard output is not a terminal
-
-
-def console() -> Console:
-    made = Console()
-    return made if made.is_terminal else Console(width=_WIDTH)
 
 
 def size_text(size: int) -> str:

@@ -5,13 +5,13 @@ import math
 import os
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 
 from isthmus.lab import measure, wan
 from isthmus.lab.measure import Flow, Pair
 from isthmus.lab.network import Network, Node
 from isthmus.lab.registry import Lab
+from isthmus.tables import console
 from isthmus.units import format_rate
 
 RTT_SLACK = 0.0002  # seconds
@@ -166,11 +166,9 @@ def _print(network: Network, findings: list[Finding], late: float, busy: bool) -
     for f in findings:
         style = {OK: "", SLOW: "yellow", WRONG: "bold red"}[f.verdict]
         table.add_row(f.source, f.target, f.what, f.wanted, f.found, f.verdict, style=style)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)
-    console.print(table)
+    out = console()
+    out.print(table)
     if network.boxes:
-        console.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")
+        out.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")
     if busy:
-        console.print("The machine was too busy for slow figures to prove anything.")
+        out.print("The machine was too busy for slow figures to prove anything.")

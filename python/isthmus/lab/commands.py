@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from isthmus.commandline import Application
@@ -28,6 +27,7 @@ from isthmus.lab import (
 from isthmus.lab.links import LabId, model_of
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
+from isthmus.tables import console
 
 lab_app = Application(
     name="lab",
@@ -71,18 +71,18 @@ def _finish(status: int) -> None:
 @lab_app.command("list")
 def list_() -> None:
     """List the shipped testbeds, and the labs that run."""
-    console = Console()
+    out = console()
     table = Table("testbed", "what")
     for name in testbed.shipped():
         table.add_row(name, testbed.load(name)[1].description)
-    console.print(table)
+    out.print(table)
     running = [lab for lab in registry.sweep() if lab.facts()]
     if running:
         table = Table("running lab", "testbed", "links")
         for lab in running:
             network = model_of(lab)
             table.add_row(lab.id, network.name, " ".join(link.name for link in network.links))
-        console.print(table)
+        out.print(table)
 
 
 @lab_app.command()

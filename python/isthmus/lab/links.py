@@ -4,7 +4,6 @@ from json import dumps
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, listing
@@ -13,6 +12,7 @@ from isthmus.lab import registry, testbed, wan
 from isthmus.lab import traffic as traffics
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
+from isthmus.tables import console
 
 LabId = Annotated[
     str | None,
@@ -111,7 +111,7 @@ def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = Fal
                 str(part["backlog"]),
                 f"{1e6 * late['mean']:.0f} us, {1e6 * late['most']:.0f} us",
             )
-    Console().print(table)
+    console().print(table)
 
 
 def traffic(

@@ -19,9 +19,8 @@ from isthmus.errors import RunError, UsageError
 from isthmus.seeing import runs, screen, sight
 from isthmus.seeing.runs import GoneError, Line, Run
 from isthmus.seeing.sight import Sight
+from isthmus.tables import console
 from isthmus.units import parse_time
-
-_WIDTH = 160  # rows stay whole if the output is not a terminal
 
 JobName = Annotated[
     str | None,
@@ -218,11 +217,10 @@ def _keys() -> Iterator[Callable[[float], bool]]:
 
 
 def _show(what: RenderableType) -> None:
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(what)
+    out = console()
+    if out.is_terminal:
+        out.print(what)
         return
-    console.width = _WIDTH
-    with console.capture() as text:
-        console.print(what)
+    with out.capture() as text:
+        out.print(what)
     print("\n".join(line.rstrip() for line in text.get().splitlines()), flush=True)

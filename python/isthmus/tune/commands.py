@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import Grid
 from isthmus.gridoption import GridArgument, grid_file
+from isthmus.tables import console
 from isthmus.tune import store
 from isthmus.tune.agreement import Verdict, judge, told
 from isthmus.tune.figures import Figures
@@ -136,7 +136,7 @@ def _show(verdict: Verdict) -> None:
         senders = f"{pair.senders} each"
         figures_of = (_time(pair.latency), _rate(pair.rate), _time(pair.message))
         table.add_row(names, senders, *figures_of, _percent(next(spreads)))
-    Console().print(table)
+    console().print(table)
 
 
 def _show_shared(figures: Figures) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isthmus.bench import common, labs, report
+from isthmus.bench import common, labs
 from isthmus.bench import figures as p2p_figures
 from isthmus.bench.app import figures, limits, play, programs, roster
 from isthmus.bench.app.layouts import LAYOUTS
@@ -29,6 +29,7 @@ from isthmus.bench.verdicts import judge
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import LOOPBACK, Place, inside_lab
+from isthmus.tables import console
 from isthmus.units import parse_time
 
 
@@ -179,7 +180,7 @@ def app(
         place = common.place(testbed, grid)
         place_name, results = place.name, _measure(place, options)
         here = place.lab is not None or place.name == LOOPBACK
-    out = report.console()
+    out = console()
     app_tables(results, place_name, here, out)
     wanted = [] if delays or options.narrowed else limits.of_testbed(place_name)
     verdicts = judge(wanted if quick else [], results)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from isthmus.bench import common, labs, report, session
+from isthmus.bench import common, labs, session
 from isthmus.bench import figures as p2p_figures
 from isthmus.bench.coll import figures, limits, plan, variants
 from isthmus.bench.coll.contestants import measure_wires
@@ -36,6 +36,7 @@ from isthmus.bench.verdicts import judge
 from isthmus.errors import IsthmusError, RunError, UsageError
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, inside_lab
+from isthmus.tables import console
 from isthmus.units import parse_size
 
 
@@ -158,7 +159,7 @@ def coll(
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _of_numbers(place, options, ranks)
-    out = report.console()
+    out = console()
     coll_tables(results, name, out)
     whole = quick or not (options.narrowed or len(ranks) > 1)
     verdicts = judge(limits.of_testbed(name) if whole else [], results)

@@ -31,6 +31,7 @@ from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, inside_lab
+from isthmus.tables import console
 from isthmus.units import parse_size
 
 
@@ -117,7 +118,7 @@ def io(
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _measure(place, options)
-    out = report.console()
+    out = console()
     _table(results, name, out)
     verdicts = judge(limits.of_testbed(name, options.figures), results)
     raise typer.Exit(

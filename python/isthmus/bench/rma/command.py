@@ -31,6 +31,7 @@ from isthmus.errors import UsageError
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, inside_lab
 from isthmus.measuring.samples import NotMeasuredError
+from isthmus.tables import console
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def rma(
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _measure(place, options)
-    out = report.console()
+    out = console()
     _table(results, name, out)
     verdicts = judge(limits.of_testbed(name), results)
     raise typer.Exit(

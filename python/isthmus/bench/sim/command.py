@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from isthmus.bench import figures as plots
-from isthmus.bench import report as reports
 from isthmus.bench.common import FiguresOption, JsonOption, facts, say, write
 from isthmus.bench.sim import figures, report
 from isthmus.bench.sim.play import SimTask, TooMuchError, algorithms, simulate
 from isthmus.bench.sim.results import SimRun
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.measuring.place import find_program
+from isthmus.tables import console
 from isthmus.units import parse_size
 
 # A cluster of today (2026-11): 10 Gbit/s for each node and between clusters, 1,000 km apart.
@@ -91,7 +91,7 @@ def sim(
             found.append(simulate(program, task, timeout))
         except TooMuchError as error:
             left.append(str(error))
-    out = reports.console()
+    out = console()
     report.tables(found, out)
     for sentence in left:
         out.print(f"not simulated: {sentence}")
