@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace isthmus::net {
@@ -23,6 +24,99 @@ T number(const json& value) {
     return static_cast<T>(value.get<std::int64_t>());
   }
   throw std::out_of_range("not a number of its kind");
+}
+
+constexpr std::size_t kSentence = 4000;  // fits a frame, however its bytes are escaped
+
+// Ways of a field, beside the usual one.
+struct Optional {};  // may be absent
+struct Whole {};     // a text that is not cut
+
+struct Writer {
+  static constexpr Optional optional{};
+  static constexpr Whole whole{};
+  json& object;
+
+  void operator()(const char* key, const auto& value, Optional /*way*/ = {}) {
+    object[key] = value;
+  }
+  void operator()(const char* key, const std::string& text, Optional /*way*/ = {}) {
+    object[key] = text.substr(0, kSentence);
+  }
+  void operator()(const char* key, std::chrono::milliseconds time) { object[key] = time.count(); }
+  void operator()(const char* key, const std::string& text, Whole /*way*/) { object[key] = text; }
+};
+
+// Throws what nlohmann::json throws, or std::out_of_range.
+struct Reader {
+  static constexpr Optional optional{};
+  static constexpr Whole whole{};
+  const json& object;
+
+  template <class T>
+  void operator()(const char* key, T& value) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      value = object.at(key).get<T>();
+    } else {
+      value = number<T>(object.at(key));
+    }
+  }
+  void operator()(const char* key, std::chrono::milliseconds& time) {
+    time = std::chrono::milliseconds(number<std::uint32_t>(object.at(key)));
+  }
+  void operator()(const char* key, auto& value, Optional /*way*/) {
+    if (object.contains(key)) (*this)(key, value);
+  }
+  void operator()(const char* key, std::string& text, Whole /*way*/) { (*this)(key, text); }
+};
+
+template <class T>
+void write(json& out, const T& body) {
+  T::fields(body, Writer{out[T::kName] = json::object()});
+}
+void write(json& out, const control::Joined& body) {
+  out["joined"] = body.node;
+  if (body.part != 0) out["part"] = body.part;
+}
+void write(json& out, const control::Count& /*body*/) { out["count"] = true; }
+void write(json& out, const control::Here& body) { out["here"] = body.text.substr(0, kSentence); }
+void write(json& out, const control::Grown& body) { out["grown"] = body.growth; }
+
+// Whether the text is of the type.
+template <class T>
+bool read(const json& in, T& body) {
+  if (!in.contains(T::kName)) return false;
+  T::fields(body, Reader{in.at(T::kName)});
+  return true;
+}
+bool read(const json& in, control::Joined& body) {
+  if (!in.contains("joined")) return false;
+  body.node = number<core::NodeId>(in.at("joined"));
+  if (in.contains("part")) body.part = number<int>(in.at("part"));
+  return true;
+}
+bool read(const json& in, control::Count& /*body*/) { return in.contains("count"); }
+bool read(const json& in, control::Here& body) {
+  if (!in.contains("here")) return false;
+  body.text = in.at("here").get<std::string>();
+  return true;
+}
+bool read(const json& in, control::Grown& body) {
+  if (!in.contains("grown")) return false;
+  body.growth = in.at("grown").get<std::string>();
+  return true;
+}
+
+// Tries the types in turn.
+template <std::size_t I = 0>
+std::optional<ControlBody> read_any(const json& in) {
+  if constexpr (I == std::variant_size_v<ControlBody>) {
+    return std::nullopt;
+  } else {
+    std::variant_alternative_t<I, ControlBody> body;
+    if (read(in, body)) return body;
+    return read_any<I + 1>(in);
+  }
 }
 
 }  // namespace
@@ -46,70 +140,7 @@ DirectCount DirectCount::operator-(const DirectCount& less) const {
 
 std::vector<std::byte> encode_control(const ControlBody& body) {
   json value;
-  // A sentence; cut so that it fits whatever its bytes become as JSON.
-  const std::string message = body.message.substr(0, 4000);
-  switch (body.what) {
-    case ControlBody::What::Joined:
-      value["joined"] = body.node;
-      if (body.part != 0) value["part"] = body.part;
-      break;
-    case ControlBody::What::Abort:
-      value["abort"] = {{"rank", body.rank}, {"code", body.code}, {"message", message}};
-      break;
-    case ControlBody::What::Fault:
-      value["fault"] = {{"code", body.code}, {"message", message}};
-      break;
-    case ControlBody::What::Lost:
-      value["lost"] = {{"cluster", body.cluster}, {"message", message}, {"rank", body.rank}};
-      break;
-    case ControlBody::What::Without:
-      value["without"] = {{"rank", body.rank}, {"gateway", body.node}};
-      break;
-    case ControlBody::What::Count:
-      value["count"] = true;
-      break;
-    case ControlBody::What::Crossed:
-      value["crossed"] = {
-          {"cluster", body.cluster},         {"conduits", body.crossed.conduits},
-          {"ucx", body.crossed.ucx},         {"messages", body.crossed.messages},
-          {"bytes", body.crossed.bytes},     {"wire_bytes", body.crossed.wire_bytes},
-          {"streams", body.crossed.streams}, {"lost_bytes", body.crossed.repeated}};
-      break;
-    case ControlBody::What::Link:
-      value["link"] = {{"rate", body.rate},
-                       {"streams", body.streams},
-                       {"patience", body.patience.count()},
-                       {"congestion", body.congestion},
-                       {"compress", body.compress}};
-      break;
-    case ControlBody::What::Silent:
-      value["silent"] = {{"cluster", body.cluster}, {"ask", body.ask}};
-      break;
-    case ControlBody::What::Heard:
-      value["heard"] = {{"cluster", body.cluster}};
-      break;
-    case ControlBody::What::Where:
-      value["where"] = {{"traces", body.traces}};
-      break;
-    case ControlBody::What::Here:
-      value["here"] = message;
-      break;
-    case ControlBody::What::Other:
-      value["other"] = {{"cluster", body.cluster}};
-      break;
-    case ControlBody::What::Grown:
-      value["grown"] = message;
-      break;
-    case ControlBody::What::Parted:
-      value["parted"] = {{"run", body.run}, {"message", message}};
-      break;
-    case ControlBody::What::Ask:
-      value["ask"] = {{"number", body.number}, {"request", body.message}};
-      break;
-    case ControlBody::What::Answer:
-      value["answer"] = {{"number", body.number}, {"reply", body.message}};
-      break;
-  }
+  std::visit([&value](const auto& each) { write(value, each); }, body);
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
@@ -127,102 +158,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
   const json value = json::parse(first, first + bytes.size(), too_deep, false);
   if (!value.is_object() || depth > 4) return std::nullopt;
   try {
-    ControlBody body;
-    if (value.contains("joined")) {
-      body.what = ControlBody::What::Joined;
-      body.node = number<core::NodeId>(value.at("joined"));
-      if (value.contains("part")) body.part = number<int>(value.at("part"));
-      return body;
-    }
-    if (value.contains("link")) {
-      body.what = ControlBody::What::Link;
-      body.rate = number<std::uint64_t>(value.at("link").at("rate"));
-      body.streams = number<int>(value.at("link").at("streams"));
-      body.patience =
-          std::chrono::milliseconds(number<std::uint32_t>(value.at("link").at("patience")));
-      body.congestion = value.at("link").value("congestion", "");
-      body.compress = value.at("link").value("compress", false);
-      return body;
-    }
-    if (value.contains("lost")) {
-      body.what = ControlBody::What::Lost;
-      body.cluster = number<std::size_t>(value.at("lost").at("cluster"));
-      body.message = value.at("lost").at("message").get<std::string>();
-      body.rank = number<int>(value.at("lost").at("rank"));
-      return body;
-    }
-    if (value.contains("without")) {
-      body.what = ControlBody::What::Without;
-      body.rank = number<int>(value.at("without").at("rank"));
-      body.node = number<core::NodeId>(value.at("without").at("gateway"));
-      return body;
-    }
-    if (value.contains("silent")) {
-      body.what = ControlBody::What::Silent;
-      body.cluster = number<std::size_t>(value.at("silent").at("cluster"));
-      body.ask = value.at("silent").at("ask").get<bool>();
-      return body;
-    }
-    if (value.contains("heard") || value.contains("other")) {
-      const bool heard = value.contains("heard");
-      body.what = heard ? ControlBody::What::Heard : ControlBody::What::Other;
-      body.cluster = number<std::size_t>(value.at(heard ? "heard" : "other").at("cluster"));
-      return body;
-    }
-    if (value.contains("where")) {
-      body.what = ControlBody::What::Where;
-      body.traces = value.at("where").at("traces").get<bool>();
-      return body;
-    }
-    if (value.contains("grown")) {
-      body.what = ControlBody::What::Grown;
-      body.message = value.at("grown").get<std::string>();
-      return body;
-    }
-    if (value.contains("parted")) {
-      body.what = ControlBody::What::Parted;
-      body.run = value.at("parted").at("run").get<std::string>();
-      body.message = value.at("parted").at("message").get<std::string>();
-      return body;
-    }
-    if (value.contains("here")) {
-      body.what = ControlBody::What::Here;
-      body.message = value.at("here").get<std::string>();
-      return body;
-    }
-    if (value.contains("ask") || value.contains("answer")) {
-      const bool ask = value.contains("ask");
-      const json& inner = value.at(ask ? "ask" : "answer");
-      body.what = ask ? ControlBody::What::Ask : ControlBody::What::Answer;
-      body.number = number<std::uint64_t>(inner.at("number"));
-      body.message = inner.at(ask ? "request" : "reply").get<std::string>();
-      return body;
-    }
-    if (value.contains("count")) {
-      body.what = ControlBody::What::Count;
-      return body;
-    }
-    if (value.contains("crossed")) {
-      const json& inner = value.at("crossed");
-      body.what = ControlBody::What::Crossed;
-      body.cluster = number<std::size_t>(inner.at("cluster"));
-      body.crossed.conduits = number<std::uint64_t>(inner.at("conduits"));
-      body.crossed.ucx = number<std::uint64_t>(inner.value("ucx", nlohmann::json(0)));
-      body.crossed.messages = number<std::uint64_t>(inner.at("messages"));
-      body.crossed.bytes = number<std::uint64_t>(inner.at("bytes"));
-      body.crossed.wire_bytes = number<std::uint64_t>(inner.at("wire_bytes"));
-      body.crossed.streams = number<std::uint64_t>(inner.value("streams", nlohmann::json(0)));
-      body.crossed.repeated = number<std::uint64_t>(inner.value("lost_bytes", nlohmann::json(0)));
-      return body;
-    }
-    const bool abort = value.contains("abort");
-    if (!abort && !value.contains("fault")) return std::nullopt;
-    const json& inner = value.at(abort ? "abort" : "fault");
-    body.what = abort ? ControlBody::What::Abort : ControlBody::What::Fault;
-    body.code = number<int>(inner.at("code"));
-    body.message = inner.at("message").get<std::string>();
-    if (abort) body.rank = number<int>(inner.at("rank"));
-    return body;
+    return read_any(value);
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// The bodies of Control frames: what gateways and processes tell each other about the job.
+// The bodies of Control frames: news about the job, between gateways and processes.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -29,64 +30,210 @@ struct DirectCount {
   bool operator==(const DirectCount&) const = default;
 };
 
-/// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
-/// does not reach a cluster any more, or a process of it; a process goes on without one of its
-/// gateways; the sender's way there is silent, is heard again; another gateway
-/// still reaches it; what the sender has sent to a cluster without gateways, asked, told, and all
-/// told; where a process is in the program, asked and told; what a process asks the launcher, and
-/// what that answers; what the world has grown by; another run, of which there are guests, is not
-/// there any more.
-struct ControlBody {
-  enum class What {
-    Joined,
-    Abort,
-    Fault,
-    Link,
-    Lost,
-    Without,
-    Silent,
-    Heard,
-    Other,
-    Count,
-    Crossed,
-    Where,
-    Here,
-    Ask,
-    Answer,
-    Grown,
-    Parted
-  };
-  What what = What::Fault;
-  /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
-  /// whose processes have joined. Without: the gateway.
+/// The contents of Control frames, one type each. docs/protocol.md describes them, by the name that
+/// JSON has for each type. `fields` lists the members under their names there, for reading and
+/// writing. A *sentence* may hold any bytes; it is cut at 4000.
+namespace control {
+
+/// A process is connected to all gateways of its cluster. Or, among gateways, all processes of a
+/// part of the world have said so at gateway `node`.
+struct Joined {
   core::NodeId node = core::kNobody;
-  /// Abort: the world rank. Without, Lost: the process; of Lost, -1 if it is the whole cluster.
-  int rank = -1;
-  int code = 1;  ///< Abort, Fault: exit status
-  /// Abort, Fault; Lost: why; Here, Ask, Answer: JSON (docs/control.md), of the latter two at most
-  /// kMostAsked bytes; Grown: core::growth_to_json; Parted: why.
-  std::string message{};
-  std::string run{};  ///< Parted: its job
-  /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
-  std::uint64_t rate = 0;
-  /// Link, to the end that opens its streams: so many would be good; else 0.
-  int streams = 0;
-  std::chrono::milliseconds patience{};  ///< Link, from the end that opens its streams; else 0
-  std::string congestion{};              ///< Link, as patience; empty: as the kernel has it
-  bool compress = false;                 ///< Link, as patience: what crosses, where it gains
-  std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
-  bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
-  bool traces = false;       ///< Where: write the traces, too
-  DirectCount crossed{};     ///< Crossed: since the sender last told it
-  int part = 0;              ///< Joined, of a gateway: of which part of the world
-  std::uint64_t number = 0;  ///< Ask, Answer: of the question, among those of its process
+  int part = 0;
+  bool operator==(const Joined&) const = default;
 };
 
-/// So that a question fits a frame, whatever its bytes become as JSON within JSON.
+/// A rank has called MPI_Abort.
+struct Abort {
+  int rank = -1;  ///< in the world
+  int code = 1;   ///< the job's exit status
+  std::string message{};
+  static constexpr auto kName = "abort";
+  static void fields(auto& self, auto&& field) {
+    field("rank", self.rank);
+    field("code", self.code);
+    field("message", self.message);
+  }
+  bool operator==(const Abort&) const = default;
+};
+
+/// Something broke, and the job ends.
+struct Fault {
+  int code = 1;           ///< the job's exit status
+  std::string message{};  ///< what broke, and where
+  static constexpr auto kName = "fault";
+  static void fields(auto& self, auto&& field) {
+    field("code", self.code);
+    field("message", self.message);
+  }
+  bool operator==(const Fault&) const = default;
+};
+
+/// Settings of the link between two gateways. The end that opens its streams says all but
+/// `streams`.
+struct Link {
+  std::uint64_t rate = 0;                ///< bytes a second each way; 0: unknown
+  int streams = 0;                       ///< a good number of them, from the other end; else 0
+  std::chrono::milliseconds patience{};  ///< 0: nothing said
+  std::string congestion{};              ///< empty: the kernel's default
+  bool compress = false;                 ///< frames, where it gains
+  static constexpr auto kName = "link";
+  static void fields(auto& self, auto&& field) {
+    field("rate", self.rate);
+    field("streams", self.streams);
+    field("patience", self.patience);
+    field("congestion", self.congestion, field.optional);
+    field("compress", self.compress, field.optional);
+  }
+  bool operator==(const Link&) const = default;
+};
+
+/// The sending gateway no longer reaches a cluster, or one process of it.
+struct Lost {
+  std::size_t cluster = 0;
+  std::string message{};  ///< why
+  int rank = -1;          ///< the process; -1: the whole cluster
+  static constexpr auto kName = "lost";
+  static void fields(auto& self, auto&& field) {
+    field("cluster", self.cluster);
+    field("message", self.message);
+    field("rank", self.rank);
+  }
+  bool operator==(const Lost&) const = default;
+};
+
+/// A process has lost its connection to a gateway, and goes on through its others.
+struct Without {
+  int rank = -1;
+  core::NodeId gateway = core::kNobody;
+  static constexpr auto kName = "without";
+  static void fields(auto& self, auto&& field) {
+    field("rank", self.rank);
+    field("gateway", self.gateway);
+  }
+  bool operator==(const Without&) const = default;
+};
+
+/// The sending gateway hears nothing on its way to a cluster.
+struct Silent {
+  std::size_t cluster = 0;
+  bool ask = false;  ///< answer Other if another gateway still reaches it
+  static constexpr auto kName = "silent";
+  static void fields(auto& self, auto&& field) {
+    field("cluster", self.cluster);
+    field("ask", self.ask);
+  }
+  bool operator==(const Silent&) const = default;
+};
+
+/// The sending gateway hears the cluster again.
+struct Heard {
+  std::size_t cluster = 0;
+  static constexpr auto kName = "heard";
+  static void fields(auto& self, auto&& field) { field("cluster", self.cluster); }
+  bool operator==(const Heard&) const = default;
+};
+
+/// The answer to Silent: another gateway of this process reaches the cluster.
+struct Other {
+  std::size_t cluster = 0;
+  static constexpr auto kName = "other";
+  static void fields(auto& self, auto&& field) { field("cluster", self.cluster); }
+  bool operator==(const Other&) const = default;
+};
+
+/// A process is asked to report its traffic on direct conduits. It answers the same after its
+/// report.
+struct Count {
+  bool operator==(const Count&) const = default;
+};
+
+/// The traffic of a process to a cluster, on direct conduits, since its last report.
+struct Crossed {
+  std::size_t cluster = 0;
+  DirectCount count{};
+  static constexpr auto kName = "crossed";
+  static void fields(auto& self, auto&& field) {
+    field("cluster", self.cluster);
+    field("conduits", self.count.conduits);
+    field("ucx", self.count.ucx, field.optional);
+    field("messages", self.count.messages);
+    field("bytes", self.count.bytes);
+    field("wire_bytes", self.count.wire_bytes);
+    field("streams", self.count.streams, field.optional);
+    field("lost_bytes", self.count.repeated, field.optional);
+  }
+  bool operator==(const Crossed&) const = default;
+};
+
+/// To a process: where in the program are you?
+struct Where {
+  bool traces = false;  ///< write the traces, too
+  static constexpr auto kName = "where";
+  static void fields(auto& self, auto&& field) { field("traces", self.traces); }
+  bool operator==(const Where&) const = default;
+};
+
+/// The answer to Where.
+struct Here {
+  std::string text{};  ///< JSON (docs/control.md), cut as a sentence is
+  bool operator==(const Here&) const = default;
+};
+
+/// A question of a process to the launcher.
+struct Ask {
+  std::uint64_t number = 0;  ///< among the questions of its process
+  std::string request{};     ///< JSON (docs/control.md) of at most kMostAsked bytes
+  static constexpr auto kName = "ask";
+  static void fields(auto& self, auto&& field) {
+    field("number", self.number);
+    field("request", self.request, field.whole);
+  }
+  bool operator==(const Ask&) const = default;
+};
+
+struct Answer {
+  std::uint64_t number = 0;
+  std::string reply{};  ///< as a request
+  static constexpr auto kName = "answer";
+  static void fields(auto& self, auto&& field) {
+    field("number", self.number);
+    field("reply", self.reply, field.whole);
+  }
+  bool operator==(const Answer&) const = default;
+};
+
+/// The world has a further cluster.
+struct Grown {
+  std::string growth{};  ///< core::growth_to_json
+  bool operator==(const Grown&) const = default;
+};
+
+/// Another run, which has guests here, has gone.
+struct Parted {
+  std::string run{};      ///< its job
+  std::string message{};  ///< why
+  static constexpr auto kName = "parted";
+  static void fields(auto& self, auto&& field) {
+    field("run", self.run);
+    field("message", self.message);
+  }
+  bool operator==(const Parted&) const = default;
+};
+
+}  // namespace control
+
+using ControlBody =
+    std::variant<control::Joined, control::Abort, control::Fault, control::Link, control::Lost,
+                 control::Without, control::Silent, control::Heard, control::Other, control::Count,
+                 control::Crossed, control::Where, control::Here, control::Ask, control::Answer,
+                 control::Grown, control::Parted>;
+
+/// A question of this size fits a frame, even if each of its bytes is escaped in JSON.
 inline constexpr std::size_t kMostAsked = 30'000;
 
 std::vector<std::byte> encode_control(const ControlBody& body);
-/// Nothing when it is malformed, or of a kind that this release does not know.
+/// Empty if it is malformed, or of a kind that this release does not know.
 std::optional<ControlBody> decode_control(std::span<const std::byte> body);
 
 }  // namespace isthmus::net

@@ -229,10 +229,7 @@ std::uint64_t Endpoint::ask(const std::string& request) {
   {
     const std::lock_guard lock(io_->mutex);
     number = io_->questions++;
-    io_->unanswered[number] = {.what = ControlBody::What::Ask,
-                               .rank = io_->config.node,
-                               .message = request,
-                               .number = number};
+    io_->unanswered[number] = {number, request};
   }
   asio::post(io_->io, [io = io_.get(), number] { io->ask(number); });
   return number;
@@ -249,11 +246,8 @@ std::optional<std::string> Endpoint::answer(std::uint64_t number) {
 
 void Endpoint::abort(int code, const std::string& sentence) {
   if (io_->pid != ::getpid()) return;
-  ControlBody body;
-  body.what = ControlBody::What::Abort;
-  body.rank = io_->config.world.rank_of(static_cast<core::NodeId>(io_->config.node));
-  body.code = code;
-  body.message = sentence;
+  const auto node = static_cast<core::NodeId>(io_->config.node);
+  const control::Abort body{io_->config.world.rank_of(node), code, sentence};
   if (io_->turn.mine()) {
     io_->say(body);
     return;

@@ -177,28 +177,23 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   }
   const auto body = decode_control(frame.body);
   if (!body) return;
-  if (body->what == ControlBody::What::Lost) {
-    if (body->cluster < config.world.clusters.size()) lose(index, *body);
-    return;
-  }
-  if (body->what == ControlBody::What::Without) pass_on_without(index, *body);
-  if (body->what == ControlBody::What::Count) answer_count(gates[index]);
-  if (body->what == ControlBody::What::Where) tell_where(gates[index], body->traces);
-  if (body->what == ControlBody::What::Answer) take_answer(*body);
-  if (body->what == ControlBody::What::Grown) grow(body->message);
-  if (body->what == ControlBody::What::Parted && config.needs) {
-    if (config.needs(body->run)) return tell_fault(body->message);
-    wake();
-  }
-  if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
-  if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
-  if (body->what == ControlBody::What::Abort) {
-    fault("rank " + std::to_string(body->rank) + " called MPI_Abort with code " +
-              std::to_string(body->code) + (body->message.empty() ? "" : ": " + body->message),
-          body->code);
-  } else if (body->what == ControlBody::What::Fault) {
-    fault(body->message, body->code);
-  }
+  std::visit([&](const auto& news) { learn(index, news); }, *body);
+}
+
+void Endpoint::Io::learn(std::size_t index, const control::Lost& lost) {
+  if (lost.cluster < config.world.clusters.size()) lose(index, lost);
+}
+
+void Endpoint::Io::learn(std::size_t /*index*/, const control::Parted& parted) {
+  if (!config.needs) return;
+  if (config.needs(parted.run)) return tell_fault(parted.message);
+  wake();
+}
+
+void Endpoint::Io::learn(std::size_t /*index*/, const control::Abort& abort) {
+  fault("rank " + std::to_string(abort.rank) + " called MPI_Abort with code " +
+            std::to_string(abort.code) + (abort.message.empty() ? "" : ": " + abort.message),
+        abort.code);
 }
 
 // After every read: there may be room for frames, and something may have been flushed.
@@ -307,11 +302,11 @@ void Endpoint::Io::ask_again() {
   for (const std::uint64_t number : numbers) ask(number);
 }
 
-void Endpoint::Io::take_answer(const ControlBody& body) {
+void Endpoint::Io::take_answer(const control::Answer& body) {
   {
     const std::lock_guard lock(mutex);
     if (unanswered.erase(body.number) == 0) return;  // it was asked twice
-    answers[body.number] = body.message;
+    answers[body.number] = body.reply;
   }
   wake();
 }
@@ -326,8 +321,7 @@ void Endpoint::Io::tell_where(Gate& gate, bool traces) {
     const std::lock_guard lock(endpoint.mutex_);
     awaited = endpoint.engine_.awaited(kMostAwaited);
   }
-  say_to(gate, encode_control({.what = ControlBody::What::Here,
-                               .message = config.whereabouts({awaited, direct->counts()})}));
+  say_to(gate, encode_control(control::Here{config.whereabouts({awaited, direct->counts()})}));
 }
 
 void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {
@@ -347,18 +341,15 @@ void Endpoint::Io::tell_crossed() {
   });
   if (open_gate == gates.end()) return;
   for (const auto& [cluster, count] : direct->counts()) {
-    ControlBody body;
-    body.what = ControlBody::What::Crossed;
-    body.cluster = cluster;
-    body.crossed = count - std::exchange(told_crossed[cluster], count);
-    if (body.crossed != DirectCount{}) say_to(*open_gate, encode_control(body));
+    const DirectCount news = count - std::exchange(told_crossed[cluster], count);
+    if (news != DirectCount{}) say_to(*open_gate, encode_control(control::Crossed{cluster, news}));
   }
 }
 
 void Endpoint::Io::answer_count(Gate& gate) {
   if (said_bye) return;
   tell_crossed();
-  say_to(gate, encode_control({.what = ControlBody::What::Count}));
+  say_to(gate, encode_control(control::Count{}));
 }
 
 // What this process is the first to know; the gateways that are left tell the others.
@@ -367,7 +358,7 @@ void Endpoint::Io::tell_fault(const std::string& sentence) {
     std::lock_guard lock(mutex);
     if (phase == Phase::Failed || phase == Phase::Left) return;
   }
-  say({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
+  say(control::Fault{1, sentence});
   fault(sentence, 1);
 }
 

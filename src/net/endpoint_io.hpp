@@ -68,9 +68,9 @@ struct Endpoint::Io {
   /// Tells `ways` which gateways are of which links.
   void name_links(std::size_t mine);
   /// A gateway does not reach a cluster any more, or a process of it.
-  void lose(std::size_t gate, const ControlBody& lost);
+  void lose(std::size_t gate, const control::Lost& lost);
   /// A process goes on without one of its gateways, which may have no other way to hear it.
-  void pass_on_without(std::size_t from, const ControlBody& body);
+  void pass_on_without(std::size_t from, const control::Without& body);
   /// The connection to a gateway has ended: its messages go over the others.
   void lose_gate(std::size_t gate, const std::string& why);
   void send_elsewhere(const core::Conduit& conduit);
@@ -89,7 +89,22 @@ struct Endpoint::Io {
   /// Sends a question that has no answer yet.
   void ask(std::uint64_t number);
   void ask_again();
-  void take_answer(const ControlBody& body);
+  void take_answer(const control::Answer& body);
+  /// A body of a Control frame from a gate. Other types are for gateways alone.
+  void learn(std::size_t gate, const control::Lost& lost);
+  void learn(std::size_t gate, const control::Without& body) { pass_on_without(gate, body); }
+  void learn(std::size_t gate, const control::Count& /*body*/) { answer_count(gates[gate]); }
+  void learn(std::size_t gate, const control::Where& body) { tell_where(gates[gate], body.traces); }
+  void learn(std::size_t /*gate*/, const control::Answer& body) { take_answer(body); }
+  void learn(std::size_t /*gate*/, const control::Grown& body) { grow(body.growth); }
+  void learn(std::size_t gate, const control::Parted& parted);
+  void learn(std::size_t gate, const control::Silent& body) {
+    fall_silent(gate, body.cluster, body.ask);
+  }
+  void learn(std::size_t gate, const control::Heard& body) { ways.heard(gate, body.cluster); }
+  void learn(std::size_t gate, const control::Abort& abort);
+  void learn(std::size_t /*gate*/, const control::Fault& body) { fault(body.message, body.code); }
+  void learn(std::size_t /*gate*/, const auto& /*body*/) {}
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
   void wake();
@@ -145,7 +160,7 @@ struct Endpoint::Io {
   bool said = false;
   std::shared_ptr<const core::World> world;  // what `config.world` is, for other threads
   std::uint64_t questions = 0;               // ever asked of the launcher
-  std::map<std::uint64_t, ControlBody> unanswered;
+  std::map<std::uint64_t, control::Ask> unanswered;
   std::map<std::uint64_t, std::string> answers;  // that nobody has taken
 };
 

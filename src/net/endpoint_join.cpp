@@ -121,10 +121,7 @@ void Endpoint::Io::connected(std::size_t index) {
   if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
     return;
   }
-  ControlBody body;
-  body.what = ControlBody::What::Joined;
-  body.node = static_cast<core::NodeId>(config.node);
-  say(body);
+  say(control::Joined{static_cast<core::NodeId>(config.node)});
 }
 
 void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {

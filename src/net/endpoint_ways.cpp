@@ -47,7 +47,7 @@ bool Endpoint::Io::may_go_directly(std::size_t cluster, core::LinkChoice link) c
   return found == all.named.end() || found->direct;
 }
 
-void Endpoint::Io::lose(std::size_t index, const ControlBody& lost) {
+void Endpoint::Io::lose(std::size_t index, const control::Lost& lost) {
   const bool reached =
       lost.rank < 0 ? ways.lose(index, lost.cluster)
                     : ways.lose_process(index, lost.cluster, static_cast<core::NodeId>(lost.rank));
@@ -65,18 +65,17 @@ void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
   }
   if (!open || !ways.lose_gate(index)) return tell_fault(sentence);
   tell_given_up(index);
-  pass_on_without(
-      index, {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.node});
+  pass_on_without(index, {.rank = config.node, .gateway = gate.gateway.node});
   asio::post(io, [this] {
     ask_again();
     progress();
   });
 }
 
-void Endpoint::Io::pass_on_without(std::size_t from, const ControlBody& body) {
+void Endpoint::Io::pass_on_without(std::size_t from, const control::Without& body) {
   if (body.rank < 0 || body.rank >= config.world.size() ||
-      config.world.gateway(body.node) == nullptr ||
-      !passed_on.emplace(body.rank, body.node).second) {
+      config.world.gateway(body.gateway) == nullptr ||
+      !passed_on.emplace(body.rank, body.gateway).second) {
     return;
   }
   const auto bytes = encode_control(body);
@@ -94,10 +93,7 @@ void Endpoint::Io::send_elsewhere(const core::Conduit& conduit) {
 void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask) {
   if (cluster >= config.world.clusters.size()) return;
   if (!ways.fall_silent(index, cluster) || !ask) return;
-  ControlBody body;
-  body.what = ControlBody::What::Other;
-  body.cluster = cluster;
-  say_to(gates[index], encode_control(body));
+  say_to(gates[index], encode_control(control::Other{cluster}));
 }
 
 // All processes tell the same gateway while it lives, the first: its word is for all of them.

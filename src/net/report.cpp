@@ -69,7 +69,7 @@ std::string report_fault(const core::World& world, int node, const Credentials& 
     Report report;
     report.self = static_cast<core::NodeId>(node);
     report.gateway = gateway.node;
-    report.body = encode_control({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
+    report.body = encode_control(control::Fault{1, sentence});
     asio::co_spawn(
         report.io,
         [](Report* self, std::vector<std::string> addresses,

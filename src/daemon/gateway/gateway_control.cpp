@@ -7,7 +7,7 @@
 
 namespace isthmus::daemon {
 
-using net::ControlBody;
+namespace control = net::control;
 
 void Gateway::State::tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body) {
   core::OutFrame frame;
@@ -19,6 +19,10 @@ void Gateway::State::tell(Peer& peer, core::FrameKind kind, std::span<const std:
   router.submitted(*peer.neighbour);
 }
 
+void Gateway::State::tell(Peer& peer, const net::ControlBody& body) {
+  tell(peer, core::FrameKind::Control, net::encode_control(body));
+}
+
 void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   if (const auto share = net::decode_share(frame.body)) {
     if (!core::is_gateway(from.node)) learn_share(from.node, *share);
@@ -26,73 +30,77 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   }
   const auto body = net::decode_control(frame.body);
   if (!body) return;  // of a later release, which is not for us
-  if (body->what == ControlBody::What::Joined) {
-    if (core::is_gateway(from.node)) {
-      learn_joined(body->node, body->part, from.node);
-    } else if (body->node == from.node) {
-      process_joined(from);
-    }
-    return;
+  std::visit([&](const auto& news) { learn(from, news); }, *body);
+}
+
+void Gateway::State::learn(Peer& from, const control::Joined& joined) {
+  if (core::is_gateway(from.node)) {
+    learn_joined(joined.node, joined.part, from.node);
+  } else if (joined.node == from.node) {
+    process_joined(from);
   }
-  if (body->what == ControlBody::What::Link) {
-    if (core::is_gateway(from.node)) learn_link(from, *body);
-    return;
+}
+
+void Gateway::State::learn(Peer& from, const control::Link& link) {
+  if (core::is_gateway(from.node)) learn_link(from, link);
+}
+
+void Gateway::State::learn(Peer& from, const control::Lost& lost) {
+  if (!core::is_gateway(from.node)) return;
+  if (lost.rank < 0) {
+    router.learn_lost(*from.neighbour, lost.cluster, lost.message);
+  } else {
+    router.learn_cut_off(*from.neighbour, static_cast<core::NodeId>(lost.rank), lost.message);
   }
-  if (body->what == ControlBody::What::Lost) {
-    if (core::is_gateway(from.node)) {
-      if (body->rank < 0) {
-        router.learn_lost(*from.neighbour, body->cluster, body->message);
-      } else {
-        router.learn_cut_off(*from.neighbour, static_cast<core::NodeId>(body->rank), body->message);
-      }
-    }
-    return;
-  }
-  if (body->what == ControlBody::What::Without) return learn_without(from, *body);
-  if (body->what == ControlBody::What::Other) {
-    if (!core::is_gateway(from.node)) router.learn_other(body->cluster);
-    return;
-  }
-  if (body->what == ControlBody::What::Here) {
-    if (!core::is_gateway(from.node) && events.here) events.here(body->message);
-    return;
-  }
-  if (body->what == ControlBody::What::Ask) {
-    if (!core::is_gateway(from.node) && events.ask) {
-      events.ask(from.node, body->number, body->message);
-    }
-    return;
-  }
-  if (body->what == ControlBody::What::Crossed) {
-    if (!core::is_gateway(from.node)) learn_crossed(from, *body);
-    return;
-  }
-  if (body->what == ControlBody::What::Count) {
-    from.counts = false;
-    return;
-  }
-  if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
-  if (faulted) return;
-  faulted = true;
+}
+
+void Gateway::State::learn(Peer& from, const control::Other& other) {
+  if (!core::is_gateway(from.node)) router.learn_other(other.cluster);
+}
+
+void Gateway::State::learn(Peer& from, const control::Here& here) {
+  if (!core::is_gateway(from.node) && events.here) events.here(here.text);
+}
+
+void Gateway::State::learn(Peer& from, const control::Ask& ask) {
+  if (!core::is_gateway(from.node) && events.ask) events.ask(from.node, ask.number, ask.request);
+}
+
+void Gateway::State::learn(Peer& from, const control::Crossed& crossed) {
+  if (!core::is_gateway(from.node)) learn_crossed(from, crossed);
+}
+
+void Gateway::State::learn(Peer& from, const control::Count& /*all*/) { from.counts = false; }
+
+void Gateway::State::learn(Peer& from, const control::Abort& abort) {
+  if (!fails(from, abort, abort.message)) return;
+  if (events.abort) events.abort(abort.rank, abort.code, abort.message);
+}
+
+void Gateway::State::learn(Peer& from, const control::Fault& fault) {
+  if (!fails(from, fault, fault.message)) return;
+  if (events.fault) events.fault(fault.message, fault.code);
+}
+
+// The job ends, by a neighbour's word. Whether that is news.
+bool Gateway::State::fails(const Peer& from, const net::ControlBody& news,
+                           const std::string& message) {
+  if (std::exchange(faulted, true)) return false;
   router.stop();
-  tell_all(*body, from.node);
-  links_settled(body->message);
-  if (body->what == ControlBody::What::Abort) {
-    if (events.abort) events.abort(body->rank, body->code, body->message);
-  } else if (events.fault) {
-    events.fault(body->message, body->code);
-  }
+  tell_all(news, from.node);
+  links_settled(message);
+  return true;
 }
 
 // A process has lost a gateway, and lives. The news takes any way to that gateway, which else takes
 // it for dead: by gateways, and by processes that are connected to several.
-void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
+void Gateway::State::learn_without(const Peer& from, const control::Without& body) {
   const auto& world = router.world();
-  if (!world || body.rank < 0 || body.rank >= world->size() || !world->gateway(body.node) ||
-      !without.emplace(body.rank, body.node).second) {
+  if (!world || body.rank < 0 || body.rank >= world->size() || !world->gateway(body.gateway) ||
+      !without.emplace(body.rank, body.gateway).second) {
     return;
   }
-  if (body.node != config.node) {
+  if (body.gateway != config.node) {
     tell_all(body, from.node);
     return;
   }
@@ -107,7 +115,7 @@ void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
 }
 
 void Gateway::ask_where(bool traces) {
-  state_->tell_processes({.what = ControlBody::What::Where, .traces = traces});
+  state_->tell_processes(control::Where{traces});
   state_->act();
 }
 
@@ -116,20 +124,18 @@ bool Gateway::answer(core::NodeId process, std::uint64_t number, const std::stri
   if (found == state_->peers.end()) return false;
   State::Peer& peer = *found->second;
   if (peer.neighbour->left || peer.neighbour->gone || peer.driver->closed()) return false;
-  state_->tell(
-      peer, core::FrameKind::Control,
-      net::encode_control({.what = ControlBody::What::Answer, .message = reply, .number = number}));
+  state_->tell(peer, control::Answer{number, reply});
   state_->act();
   return true;
 }
 
-void Gateway::State::learn_crossed(Peer& from, const ControlBody& body) const {
+void Gateway::State::learn_crossed(Peer& from, const control::Crossed& body) const {
   const auto& world = router.world();
-  if (world && body.cluster < world->clusters.size()) from.crossed[body.cluster] += body.crossed;
+  if (world && body.cluster < world->clusters.size()) from.crossed[body.cluster] += body.count;
 }
 
 void Gateway::ask_crossed() {
-  const auto bytes = net::encode_control({.what = ControlBody::What::Count});
+  const auto bytes = net::encode_control(control::Count{});
   for (const auto& [node, peer] : state_->peers) {
     if (!peer->joined || peer->neighbour->left || peer->driver->closed()) continue;
     if (!std::exchange(peer->counts, true)) {
@@ -142,8 +148,7 @@ void Gateway::ask_crossed() {
 void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId from) {
   // Bounded even before the world is known: a grid has nowhere near so many gateways.
   if (full.size() >= 65536 || !full.emplace(gateway, part).second) return;
-  const auto body =
-      net::encode_control({.what = ControlBody::What::Joined, .node = gateway, .part = part});
+  const auto body = net::encode_control(control::Joined{gateway, part});
   for (const auto& [node, peer] : peers) {
     if (core::is_gateway(node) && node != from && node != gateway && !junctions.contains(node)) {
       tell(*peer, core::FrameKind::Control, body);
@@ -195,13 +200,12 @@ void Gateway::State::check_ready() {
 void Gateway::grow(const core::Growth& growth) {
   if (!state_->router.grow(growth)) return;
   state_->growths.push_back(growth);
-  state_->tell_processes(
-      {.what = ControlBody::What::Grown, .message = core::growth_to_json(growth)});
+  state_->tell_processes(control::Grown{core::growth_to_json(growth)});
   state_->check_ready();
   state_->act();
 }
 
-void Gateway::State::tell_all(const ControlBody& body, core::NodeId except) {
+void Gateway::State::tell_all(const net::ControlBody& body, core::NodeId except) {
   const auto bytes = net::encode_control(body);
   for (const auto& [node, peer] : peers) {
     if (node == except || peer->neighbour->left || peer->driver->closed()) continue;
@@ -211,7 +215,7 @@ void Gateway::State::tell_all(const ControlBody& body, core::NodeId except) {
   act();
 }
 
-void Gateway::State::tell_processes(const ControlBody& body) {
+void Gateway::State::tell_processes(const net::ControlBody& body) {
   const auto bytes = net::encode_control(body);
   for (const auto& [node, peer] : peers) {
     if (core::is_gateway(node) || peer->neighbour->left || peer->driver->closed()) continue;
@@ -223,7 +227,7 @@ void Gateway::State::fault(const std::string& message, int code) {
   if (faulted || closing || closed) return;
   faulted = true;
   router.stop();
-  tell_all({ControlBody::What::Fault, core::kNobody, -1, code, message});
+  tell_all(control::Fault{code, message});
   links_settled(message);
   if (events.fault) events.fault(message, code);
 }

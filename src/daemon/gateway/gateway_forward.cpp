@@ -40,18 +40,15 @@ void Gateway::State::act() {
         break;
       }
       case What::Lost:
-        tell_all({.what = net::ControlBody::What::Lost,
-                  .rank = action->process == core::kNobody ? -1 : static_cast<int>(action->process),
-                  .message = action->sentence,
-                  .cluster = action->cluster});
+        tell_all(net::control::Lost{
+            action->cluster, action->sentence,
+            action->process == core::kNobody ? -1 : static_cast<int>(action->process)});
         break;
       case What::Silent:
-        tell_processes({.what = net::ControlBody::What::Silent,
-                        .cluster = action->cluster,
-                        .ask = action->ask});
+        tell_processes(net::control::Silent{action->cluster, action->ask});
         break;
       case What::Heard:
-        tell_processes({.what = net::ControlBody::What::Heard, .cluster = action->cluster});
+        tell_processes(net::control::Heard{action->cluster});
         break;
       case What::Waiting:
       case What::Resumed:

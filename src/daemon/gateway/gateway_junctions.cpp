@@ -245,7 +245,7 @@ std::vector<std::string> Gateway::join(JunctionPlan plan,
 
 void Gateway::part(const std::string& run, const std::string& sentence) {
   state_->part(run);
-  state_->tell_processes({.what = net::ControlBody::What::Parted, .message = sentence, .run = run});
+  state_->tell_processes(net::control::Parted{run, sentence});
   state_->act();
 }
 

@@ -169,13 +169,10 @@ void Gateway::State::link_up(core::NodeId to) {
     set_rate(peer, link.rate);
     set_congestion(peer, link.congestion);
     set_compress(peer, link.compress);
-    net::ControlBody body;
-    body.what = net::ControlBody::What::Link;
-    body.rate = link.rate;
-    body.patience = link.patience;
-    body.congestion = link.congestion;
-    body.compress = link.compress;
-    tell(peer, core::FrameKind::Control, net::encode_control(body));
+    tell(peer, net::control::Link{.rate = link.rate,
+                                  .patience = link.patience,
+                                  .congestion = link.congestion,
+                                  .compress = link.compress});
     act();
   }
   mine->second.up = true;

@@ -110,9 +110,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
 // What a fellow gateway should know already.
 void Gateway::State::tell_what_is_known(Peer& peer) {
   for (const auto& [gateway, part] : full) {
-    tell(peer, core::FrameKind::Control,
-         net::encode_control(
-             {.what = net::ControlBody::What::Joined, .node = gateway, .part = part}));
+    tell(peer, net::control::Joined{gateway, part});
   }
 }
 
@@ -185,9 +183,7 @@ void Gateway::State::process_joined(Peer& peer) {
   if (here.joined == cluster.size && events.joined) events.joined(cluster.name);
   // What it cannot know: it was started before.
   for (const core::Growth& growth : growths) {
-    tell(peer, core::FrameKind::Control,
-         net::encode_control(
-             {.what = net::ControlBody::What::Grown, .message = core::growth_to_json(growth)}));
+    tell(peer, net::control::Grown{core::growth_to_json(growth)});
   }
   if (all_joined(cluster.part)) learn_joined(config.node, cluster.part, config.node);
 }

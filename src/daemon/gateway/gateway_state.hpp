@@ -90,7 +90,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
   bool serves_nobody() const;
-  void learn_without(const Peer& from, const net::ControlBody& body);
+  void learn_without(const Peer& from, const net::control::Without& body);
   /// Of a part of the world; there is such a cluster of this gateway's.
   bool all_joined(int part) const;
   bool all_left() const;
@@ -107,8 +107,23 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   // gateway_control.cpp: what is told to all
   void control(Peer& from, const core::InFrame& frame);
+  /// A body of a Control frame. Each says who may send it; what others send is ignored.
+  void learn(Peer& from, const net::control::Joined& joined);
+  void learn(Peer& from, const net::control::Link& link);
+  void learn(Peer& from, const net::control::Lost& lost);
+  void learn(Peer& from, const net::control::Without& without) { learn_without(from, without); }
+  void learn(Peer& from, const net::control::Other& other);
+  void learn(Peer& from, const net::control::Here& here);
+  void learn(Peer& from, const net::control::Ask& ask);
+  void learn(Peer& from, const net::control::Crossed& crossed);
+  void learn(Peer& from, const net::control::Count& all);
+  void learn(Peer& from, const net::control::Abort& abort);
+  void learn(Peer& from, const net::control::Fault& fault);
+  void learn(Peer& /*from*/, const auto& /*for processes*/) {}
+  bool fails(const Peer& from, const net::ControlBody& news, const std::string& message);
   void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
-  void learn_crossed(Peer& from, const net::ControlBody& body) const;
+  void tell(Peer& peer, const net::ControlBody& body);
+  void learn_crossed(Peer& from, const net::control::Crossed& body) const;
   template <class Of>
   Crossed crossed(Of of) const {
     Crossed sums;
@@ -171,7 +186,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
   void set_congestion(Peer& peer, const std::string& wanted) const;
   static void set_compress(Peer& peer, bool wanted);
-  void learn_link(Peer& from, const net::ControlBody& body);
+  void learn_link(Peer& from, const net::control::Link& body);
   void want_streams(core::NodeId to, int streams);
 
   // gateway_shares.cpp: how processes share the links by which they reach others themselves

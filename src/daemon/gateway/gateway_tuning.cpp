@@ -143,10 +143,7 @@ void Gateway::State::tune(Peer& peer, double length) {
   if (dialled.contains(peer.node)) {
     want_streams(peer.node, good);
   } else {
-    net::ControlBody body;
-    body.what = net::ControlBody::What::Link;
-    body.streams = good;
-    tell(peer, core::FrameKind::Control, net::encode_control(body));
+    tell(peer, net::control::Link{.streams = good});
     act();
   }
 }
@@ -161,7 +158,7 @@ void Gateway::State::note_counts(Peer& peer) const {
 }
 
 // A neighbour's word about the link between us.
-void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
+void Gateway::State::learn_link(Peer& from, const net::control::Link& body) {
   set_rate(from, body.rate);
   set_congestion(from, body.congestion);
   set_compress(from, body.compress);
