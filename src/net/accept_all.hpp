@@ -13,8 +13,8 @@ namespace isthmus::net {
 /// After a failure to accept a door waits for so long. The connection waits in the kernel.
 inline constexpr std::chrono::milliseconds kAcceptAgain{100};
 
-/// A sentence for the owner of a door that could not accept for want of files: "has as many files
-/// open as ...". It is empty if another reason made it fail.
+/// The sentence for the owner of a door that could not accept because the process has as many files
+/// open as it may. Empty if another reason made it fail.
 std::string short_of_files(const std::error_code& error);
 
 /// Gives each connection to `welcome` until `door` is closed. Calls `short_of` once, with the

@@ -37,10 +37,10 @@ struct Loss {
 
 class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, private SocketLook {
  public:
-  /// None is called after close().
+  /// No hook is called after close().
   struct Hooks {
     core::Conduit::Sink frame;  ///< as core::Conduit::Sink
-    /// As core::Engine::place. None: all frames are read whole.
+    /// As core::Engine::place. If empty, all frames are read whole.
     std::function<std::span<std::byte>(const core::InFrame& beginning)> place;
     /// Without `place`: large frames come in memory of their own, since they are passed on.
     bool passes_on = false;
@@ -83,15 +83,15 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   std::size_t streams() const { return lines_.size(); }
   /// Some stream goes by that.
   bool goes_by(Stream::Leg leg) const;
-  /// What the kernel says of each stream that is of TCP.
+  /// The kernel's figures of each TCP stream.
   std::map<core::StreamId, TcpFigures> figures() const;
-  /// The kernel's congestion control of the streams that are of TCP, now and later; empty: as it
-  /// comes. What the kernel has against it, of those that stand.
+  /// The kernel's congestion control of TCP streams, now and later. Empty: the default. Returns the
+  /// kernel's error for the streams that are open.
   std::error_code set_congestion(const std::string& name);
   /// Some stream's kernel lets it begin anew after a pause.
   bool begins_anew() const;
-  /// What all streams together may send, and those of other drivers with the same pacer. Small
-  /// frames don't wait for it.
+  /// The pacer bounds the rate of all streams together, with those of other drivers that share it.
+  /// Small frames do not wait for it.
   void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
   /// Others share the path over which the streams are: bulk goes by as few as the crowd has it.
   void join(std::shared_ptr<core::Crowd> crowd) { crowd_ = std::move(crowd); }

@@ -20,7 +20,7 @@ struct ConduitDriver::Line {
   core::StreamId id = 0;
   std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(kBuffer);
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
-  // Of the frame at `begin` the last `landing` bytes are in place; `landed` of them have come.
+  // The last `landing` bytes of the frame at `begin` are in place. `landed` of them have come.
   std::size_t landing = 0, landed = 0;
   std::shared_ptr<core::Packet> memory;  // it lands there; null: where Hooks::place says
   bool landing_next = false;             // a frame has just landed, so the next may
@@ -36,7 +36,7 @@ struct ConduitDriver::Line {
   std::size_t written = 0;              // of the first of them
 };
 
-/// A stream's end, as the owner is told of it.
+/// The end of a stream, in the form that its owner gets.
 Loss loss_by(const std::error_code& error);
 
 }  // namespace isthmus::net

@@ -13,31 +13,32 @@
 namespace isthmus::net {
 namespace {
 
-// What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
+// Bytes that are taken from the conduit at a time. Small, because taken bytes cannot be overtaken
+// any more.
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
 // The same of each of several streams over a long path, at least (core::turn_for).
 constexpr std::size_t kTurn = core::kLeastTurn;
-// From so many streams over a long path on, one is for express frames: behind bulk they wait for
-// what that stream has lost, 200 to 600 ms where it was the tail (2026-11: 8 B beside a stream,
-// 1 Gbit/s at 11.6 ms, 32 streams).
+// From this many streams over a long path on, one is for express frames. Behind bulk they would
+// wait for the repetition of lost segments, 200 to 600 ms if the tail was lost (2026-11: 8 B beside
+// a stream, 1 Gbit/s at 11.6 ms, 32 streams).
 constexpr std::size_t kLeastForExpress = 4;
-// So little in a row is sent without asking the kernel for the windows of all streams: that takes
-// 70 us with 48 of them, where a 1 KiB message takes 6 ms. A few streams have room for it. Of more
-// the windows are to grow alike: 1 MiB takes 15 ms so, 19 where some streams are filled first
-// (1 Gbit/s at 11.6 ms; November 2026).
+// Up to this many bytes in a row are sent without a look at the windows of all streams. That look
+// takes 70 us with 48 streams, where a 1 KiB message takes 6 ms. A few streams have room for these
+// bytes. With more bytes the windows should grow alike: 1 MiB then takes 15 ms, and 19 if some
+// streams are filled first (1 Gbit/s at 11.6 ms; November 2026).
 constexpr std::size_t kFew = std::size_t{64} * 1024 + 64 * core::kHeaderSize;
-// What may wait in the kernels' buffers of all streams: 1 ms' worth at 1 Gbit/s, so that the writer
-// can sleep meanwhile; of each no less than lets it be woken in time. With many streams little, or
-// the first ones would take more than they can send while others stand idle.
+// Bytes that may wait in the kernels' buffers of all streams: 1 ms at 1 Gbit/s, so that the writer
+// can sleep meanwhile. Each stream has enough to wake the writer in time. With many streams each
+// has little, or the first ones would take more than they can send while others are idle.
 constexpr int kUnsent = 128 * 1024, kLeastUnsent = 4 * 1024;
-// So much bulk leaves at once, whatever else is ready.
+// This much bulk leaves at once, even if other frames are ready.
 constexpr std::size_t kMostLater = std::size_t{256} * 1024;
 
 }  // namespace
 
 void ConduitDriver::flush() {
   if (closed_) return;
-  // What lines hold already waits until their streams can take it.
+  // Bytes in lines wait until their streams can take them.
   if (conduit_.has_output()) write_all();
   report();
   arm();
@@ -80,12 +81,12 @@ bool ConduitDriver::for_express(const LinePtr& line) const {
   return line->far && lines_.size() >= kLeastForExpress && line == lines_.front();
 }
 
-// What others have lost goes again by spare lines, too, once nothing new waits.
+// Spare lines also repeat the frames that other lines have lost, once nothing new waits.
 bool ConduitDriver::off_bulk(const LinePtr& line) const {
   return for_express(line) || (line->spare && lines_.size() > 1 && conduit_.unsent_bulk() > 0);
 }
 
-// Of a crowd few streams take bulk; where much is under way, the widest.
+// In a crowd, few streams take bulk. If much is under way, the widest do.
 void ConduitDriver::choose() {
   if (!conduit_.bulk_waits()) return;
   const core::Time t = now();
@@ -311,7 +312,7 @@ void ConduitDriver::take_turn() {
 }
 
 void ConduitDriver::share_unsent() {
-  // With those that take bulk one that takes small frames alone.
+  // One stream takes small frames only, beside those that take bulk.
   const auto streams = static_cast<int>(
       takers_ < lines_.size() ? takers_ + 1 : std::max<std::size_t>(1, lines_.size()));
   for (const auto& line : lines_) {

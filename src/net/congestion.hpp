@@ -9,9 +9,9 @@ namespace isthmus::net {
 /// Its name, as "cubic"; empty when the socket is not of TCP.
 std::string congestion_of(int socket);
 
-/// Takes another, as "bbr". Fails with `permission_denied` when the kernel keeps it for
-/// administrators (net.ipv4.tcp_allowed_congestion_control), with `no_such_file_or_directory` when
-/// it has none of that name. What is not of TCP is left alone.
+/// Takes another, for example "bbr". Fails with `permission_denied` if the kernel keeps it for
+/// administrators (net.ipv4.tcp_allowed_congestion_control), and with `no_such_file_or_directory`
+/// if the kernel has none of that name. Does nothing to a socket that is not TCP.
 std::error_code set_congestion(int socket, const std::string& name);
 
 /// Whether the kernel lets the connection begin anew, with a small window, after a pause.

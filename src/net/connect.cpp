@@ -78,7 +78,7 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     const Deadline deadline(executor, options.limit, [socket] { socket->close(); });
     if (options.segment > 0 && !address.is_unix) {
       socket->open(endpoint.protocol(), error);
-      // Only before it connects: the other end is told with the first packet.
+      // Before it connects, because the first packet tells the other end.
       ::setsockopt(socket->native_handle(), IPPROTO_TCP, TCP_MAXSEG, &options.segment,
                    sizeof options.segment);
     }

@@ -14,7 +14,7 @@
 
 namespace isthmus::net {
 
-/// Of a name of their own wherever they are awaited: gcc 12 destroys a temporary in a co_await
+/// Give it a name wherever a connection is awaited: gcc 12 destroys a temporary in a co_await
 /// twice.
 struct ConnectOptions {
   bool encrypt_loopback = false;          ///< encrypt also what does not leave the host

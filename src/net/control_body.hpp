@@ -14,8 +14,8 @@
 
 namespace isthmus::net {
 
-/// What has crossed direct conduits. Differences and sums are modulo 2^64, so that a sum of
-/// differences is right though streams close.
+/// The traffic of direct conduits. Differences and sums are modulo 2^64, so a sum of differences is
+/// right although streams close.
 struct DirectCount {
   std::uint64_t conduits = 0;
   std::uint64_t messages = 0;

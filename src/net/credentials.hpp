@@ -1,4 +1,5 @@
-// What a node must know to take part in a job, and how it proves that without saying it.
+// The knowledge that a node needs to take part in a job, and the proof of it that does not reveal
+// it.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ using Digest = std::array<unsigned char, 32>;
 Digest random_nonce();
 /// HMAC-SHA256 with the job's secret.
 Digest mac(const Credentials& credentials, std::string_view text);
-/// What `role` ("client" or "server") shows to prove that it knows the secret.
+/// The proof of `role` ("client" or "server") that it knows the secret.
 Digest proof(const Credentials& credentials, std::string_view role, const Digest& client_nonce,
              const Digest& server_nonce);
 /// In constant time.

@@ -23,8 +23,8 @@ namespace {
 // A connection that the network silently drops must not hold up the other ways for long.
 constexpr std::chrono::milliseconds kConnectLimit{3000};
 constexpr std::chrono::milliseconds kRedialDirect{200};
-// The rings of one process together, and the largest of them: one that holds less than a message
-// makes two processes take turns (2026-11: 128 KiB each way in 100 us with rings as large, in 44
+// The bytes of all rings of one process, and of the largest. A ring smaller than a message makes
+// two processes take turns (2026-11: 128 KiB each way took 100 us with rings of that size, and 44
 // with these).
 constexpr std::size_t kAllRings = std::size_t{64} << 20, kLargestRing = std::size_t{512} << 10;
 
@@ -203,8 +203,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.peer = peer->node;
     settings.session = random_session();
     settings.software = software();
-    // The gateways are another way, so no conduit waits for the link's whole patience. But memory
-    // is never silent: a peer is stopped, or its end is told.
+    // The gateways are another way, so no conduit waits for the link's whole patience. Memory is
+    // never silent: a peer is stopped, or its end is known.
     const std::chrono::duration<double> patience(link.patience);
     settings.patience = std::chrono::duration_cast<core::Time>(
         link.shm ? patience : std::min(patience, std::chrono::duration<double>(kFailover)));
@@ -241,7 +241,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       hooks_.lost(p->driver->conduit());
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
-    // What its kernel refuses the link does without; `isthmus doctor` tells.
+    // The link works without a congestion control that its kernel refuses. `isthmus doctor` reports
+    // it.
     if (!link.congestion.empty()) {
       static_cast<void>(peer->driver->set_congestion(link.congestion));
     }
@@ -301,7 +302,7 @@ void Direct::take_share(std::size_t cluster, double part) {
   if (pacer != pacers_.end() && part > 0) pacer->second->share(part);
 }
 
-// Whoever waits for flushed() may go on.
+// The caller of flushed() may go on.
 void Direct::look_again() {
   asio::post(io_, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && !self->closed_) self->hooks_.progress();

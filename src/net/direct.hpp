@@ -1,11 +1,11 @@
-// The conduits of a process to processes of other clusters that are on its own host (through shared
-// memory), or whose hosts reach this one by the grid file. A conduit is opened when two processes
-// first have something to say to each other; until it stands, and for good where the network does
-// not allow it after all or it is lost, their frames go over gateways.
+// Conduits from a process to processes of other clusters. They are on its own host (through shared
+// memory), or on hosts that the grid file lets this one reach. A conduit is opened when two
+// processes first have a message for each other. Frames go over gateways until it is open. They
+// always do so if the network does not allow the conduit, or it is lost.
 //
-// Who listens and who connects is settled by Invite frames, which travel over the gateways: the
-// process with the lower rank invites the other to its addresses; if none of those can be reached,
-// the other invites it in turn. All on the thread whose turn it is.
+// Invite frames, which travel over the gateways, settle which end listens. The process with the
+// lower rank invites the other to its addresses. If none of those can be reached, the other invites
+// it in turn. All of this runs on the thread that has the turn.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -35,7 +35,7 @@ struct Invite {
   bool unreachable = false;            ///< those that it was invited to
 };
 std::vector<std::byte> encode_invite(const Invite& invite);
-/// Nothing when it is malformed.
+/// Empty if it is malformed.
 std::optional<Invite> decode_invite(std::span<const std::byte> body);
 
 /// Why a process does not serve one that connects directly, over the link of their clusters if
@@ -64,11 +64,12 @@ class Direct : public std::enable_shared_from_this<Direct> {
 
   /// Some pair of clusters of this process is direct. If not, nothing else need be called.
   bool any() const { return any_; }
-  /// Opens the port: any, or one of "FIRST-LAST". Where all of those are taken it has none, and
-  /// others are connected to. Throws std::runtime_error.
+  /// Opens the port: any, or one of "FIRST-LAST". If all of those are taken, it opens none, and
+  /// only connects to others. Throws std::runtime_error.
   void listen(const std::string& ports = {});
 
-  /// From now on peers of this host are told of this process's memory. Before the first.
+  /// From now on peers of this host learn about this process's memory. Call it before the first
+  /// peer.
   void lend() { lends_ = true; }
 
   /// The conduit to a peer that can be used; null: by the gateways. Asks for one the first time.
@@ -77,7 +78,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   /// A gateway says what part of the rate of the link to that cluster may be used here.
   void take_share(std::size_t cluster, double part);
 
-  /// What this process has sent, by the receivers' cluster.
+  /// The traffic of this process, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
   void flush();
   /// All conduits die.

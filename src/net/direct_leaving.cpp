@@ -1,4 +1,5 @@
-// How a process leaves its direct conduits: when all has arrived, and nobody waits for it.
+// How a process leaves its direct conduits: after all frames have arrived, and without a wait of
+// others.
 #include <algorithm>
 
 #include "net/direct.hpp"

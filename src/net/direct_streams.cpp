@@ -13,9 +13,9 @@ namespace {
 // Streams of one process that stand by for what follows a pause, all conduits together: a process
 // may have 1024 files open, as systems come.
 constexpr int kAllHeld = 256;
-// Of these so few are dialled at a time: each takes both ends some 1 ms of a core, and messages
-// wait behind it. With all at once the first alltoalls of 4 KiB among 4 + 4 processes on two cores
-// took 500 to 1200 ms instead of 13 (November 2026).
+// The number of streams that are dialled at a time. Each costs both ends about 1 ms of a core, and
+// messages wait behind it. When all were dialled at once, the first alltoalls of 4 KiB among 4 + 4
+// processes on two cores took 500 to 1200 ms instead of 13 (November 2026).
 constexpr int kDialsAtOnce = 4;
 constexpr double kUnknownRate = 125e6;  // bytes a second, of a link of which the grid says none
 
@@ -23,10 +23,10 @@ double seconds(core::Time time) { return std::chrono::duration<double>(time).cou
 
 }  // namespace
 
-// With its first stream a conduit joins the crowd of those to the same cluster.
+// The first stream makes a conduit a member of the crowd of conduits to the same cluster.
 //
-// That stream tells whether its kernel lets it begin anew after a pause; then others stand by,
-// once what the conduit carries shows that they are needed.
+// That stream shows whether its kernel restarts slowly after a pause. Then other streams stand by,
+// once the traffic of the conduit shows that they are needed.
 void Direct::hold_streams(Peer& peer, const core::Direct& link) {
   if (link.streams > 0 || link.shm || peer.driver->goes_by(Stream::Leg::Ucx)) return;
   const auto figures = peer.driver->figures();

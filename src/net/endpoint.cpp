@@ -33,7 +33,7 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
             nullptr, nullptr, 0);
 }
 
-/// By node, whether rings lead to it; empty where they lead to none.
+/// For each node, whether rings lead to it. Empty if they lead to none.
 std::vector<bool> peers_beside(const core::World& world, int self) {
   std::vector<bool> beside;
   if (self < 0 || self >= world.size()) return beside;  // refused by who joins
@@ -148,7 +148,7 @@ void Endpoint::send_gathered() {
   if (output_.load(std::memory_order_relaxed)) flush();
 }
 
-// What has been gathered leaves before the calling thread waits or looks for messages.
+// Gathered messages leave before the calling thread waits or looks for messages.
 void Endpoint::waits() const {
   if (waited_.load(std::memory_order_relaxed)) return;
   waited_.store(true, std::memory_order_relaxed);

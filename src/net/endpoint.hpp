@@ -24,8 +24,8 @@
 
 namespace isthmus::net {
 
-/// What the endpoint knows of what its process waits for, and what it has sent without gateways, by
-/// cluster.
+/// What the endpoint knows: the messages that its process waits for, and its traffic without
+/// gateways by cluster.
 struct Sight {
   std::span<const core::Awaited> awaited;
   std::map<std::size_t, DirectCount> direct;
@@ -42,8 +42,8 @@ struct EndpointConfig {
   std::string secret;   ///< the job's secret, raw bytes
   std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
   bool memory = true;   ///< shared with gateways on this host, where it can be had
-  /// Messages of at least so many bytes to processes of this host are read from this one's memory,
-  /// where the system allows that. None: from where on that is quicker.
+  /// Receivers on this host read messages of at least this size from this process's memory, if the
+  /// system allows it. If empty, from the size where that is quicker.
   std::optional<std::size_t> lend_from{};
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
@@ -55,10 +55,10 @@ struct EndpointConfig {
 
 class Endpoint {
  public:
-  /// Called on the I/O thread, or on a thread that is in wait_event, poll or a send, when the grid
-  /// can no longer work (no way to a cluster is left, another rank aborted or vanished, the
-  /// protocol was broken). `sentence` says what and where. `code` is the exit status the process
-  /// should end with. Called once.
+  /// Called once, when the grid can no longer work: no way to a cluster is left, another rank
+  /// aborted or vanished, or the protocol was broken. It runs on the I/O thread, or on a thread in
+  /// wait_event, poll or a send. `sentence` says what happened and where. `code` is the exit status
+  /// that the process should have.
   using FaultHandler = std::function<void(const std::string& sentence, int code)>;
 
   /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
@@ -76,7 +76,7 @@ class Endpoint {
   /// `soon`: the calling thread calls poll(), wait_event() or send_gathered() next; then nobody is
   /// woken for what has been gathered.
   void send(core::SendOp& op, bool soon = false);
-  /// What has been gathered leaves, on the calling thread unless another is at it.
+  /// Sends the gathered messages, on the calling thread unless another thread does so already.
   void send_gathered();
   void recv(core::RecvOp& op);
   bool cancel(core::RecvOp& op);

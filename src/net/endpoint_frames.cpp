@@ -15,8 +15,8 @@ namespace {
 // Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
-// Frames with so much payload are written from where the message is; what the peer has not
-// acknowledged once the whole message has been written is copied then, while the peer reads.
+// Frames with at least this payload are written from the memory of the message. When the whole
+// message has been written, its unacknowledged part is copied, while the peer reads.
 constexpr std::size_t kLeastBorrowed = std::size_t{8} * 1024;
 
 }  // namespace
@@ -54,8 +54,8 @@ void Endpoint::Io::pump() {
   }
 }
 
-// Before a send may end whose bytes are borrowed. What is read meanwhile has to wait for its
-// answers.
+// Call it before a send ends whose bytes are borrowed. Frames that are read meanwhile have to wait
+// for their answers.
 void Endpoint::Io::own_borrowed() {
   if (borrowers.empty()) return;
   owning = true;
@@ -63,15 +63,15 @@ void Endpoint::Io::own_borrowed() {
   owning = false;
 }
 
-// Of what streams may send over a long link while their windows are growing. Under the engine's
-// lock.
+// Applies to bytes that streams may send over a long link while their windows grow. Under the
+// engine's lock.
 void Endpoint::Io::cut_finely() {
   const core::Time t = now();
   const std::size_t head = pause.holds(t) ? core::kFineHeadAfterPause : core::kFineHead;
   endpoint.engine_.set_fine_head(pause.flows(t) ? core::kCoarse : head);
 }
 
-// About so many bytes at most. True: there may be more.
+// Pumps about this many bytes. True: there may be more.
 bool Endpoint::Io::pump_some(std::size_t bytes) {
   const auto self = static_cast<core::NodeId>(config.node);
   const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk,
@@ -176,7 +176,7 @@ void Endpoint::Io::read_piece() {
     endpoint.publish();
   }
   progress();
-  // Whoever runs what has been posted looks at no ring before all of it is done.
+  // A thread that runs posted work looks at no ring before all of it is done.
   asio::use_service<Watch>(io).look();
 }
 

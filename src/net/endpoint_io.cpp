@@ -18,12 +18,13 @@
 namespace isthmus::net {
 namespace {
 
-// Of less, two copies by a ring take less than the system's call and its second round: an exchange
-// of 16 KiB took 5.2 us at the least lent and 2.4 by rings, of 32 KiB 6.1 and 5.2 (medians 6.6
-// and 8.7), of 128 KiB 25 and 129 in the median (two ranks, two cores, November 2026).
+// Below this, two copies by a ring take less than the system's call and its second round. An
+// exchange of 16 KiB took 5.2 us at the least lent and 2.4 by rings, of 32 KiB 6.1 and 5.2 (medians
+// 6.6 and 8.7), of 128 KiB 25 and 129 in the median (two ranks, two cores, November 2026).
 constexpr std::size_t kLendFrom = std::size_t{32} << 10;
 
-// Those of the program and its native library, and what streams direct conduits may hold ready.
+// Descriptors of the program and its native library, and of the streams that direct conduits may
+// hold ready.
 constexpr int kDescriptors = 512;
 
 }  // namespace
@@ -211,8 +212,8 @@ void Endpoint::Io::progress() {
     const core::Engine& engine = endpoint.engine_;
     if (engine.has_output() || engine.has_readings() || ways.waits()) return;
   }
-  // What a gateway has when it is lost goes by another, and what a direct conduit has by the
-  // gateways: both take nothing after Bye.
+  // If a gateway is lost, its frames go by another one. If a direct conduit is lost, its frames go
+  // by the gateways. Neither takes frames after Bye.
   const bool safe = config.world.has_spare_gateways() ? flushed() : direct->arrived();
   if (!said_bye && !safe) {
     lock.unlock();
@@ -277,7 +278,7 @@ void Endpoint::Io::wake() {
   endpoint.publish();
 }
 
-// By any gateway; the launcher answers by the same.
+// Any gateway may pass the question on. The launcher answers by the same one.
 void Endpoint::Io::ask(std::uint64_t number) {
   std::vector<std::byte> bytes;
   {
@@ -311,7 +312,7 @@ void Endpoint::Io::take_answer(const control::Answer& body) {
   wake();
 }
 
-// Where a run hangs, whatever is traced is of interest, too.
+// If a run hangs, its traces are of interest, too.
 void Endpoint::Io::tell_where(Gate& gate, bool traces) {
   if (traces) core::trace::dump("asked");
   if (!config.whereabouts) return;
@@ -352,7 +353,7 @@ void Endpoint::Io::answer_count(Gate& gate) {
   say_to(gate, encode_control(control::Count{}));
 }
 
-// What this process is the first to know; the gateways that are left tell the others.
+// Reports something that this process is the first to know. The remaining gateways tell the others.
 void Endpoint::Io::tell_fault(const std::string& sentence) {
   {
     std::lock_guard lock(mutex);

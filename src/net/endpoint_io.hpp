@@ -19,7 +19,7 @@
 
 namespace isthmus::net {
 
-// There is one of it. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
+// There is one object of it. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct Endpoint::Io {
   Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler);
 
@@ -51,8 +51,8 @@ struct Endpoint::Io {
   void reconnect(std::size_t gate, const Loss& loss);
   /// A gateway that this process goes on without may come back: tells it then.
   void tell_given_up(std::size_t gate);
-  /// Moves frames from the engine to the conduits while they have room. What other threads add
-  /// meanwhile they have pumped.
+  /// Moves frames from the engine to the conduits while they have room. Other threads pump the
+  /// frames that they add meanwhile.
   void pump();
   bool pump_some(std::size_t bytes);
   void own_borrowed();
@@ -108,9 +108,9 @@ struct Endpoint::Io {
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
   void wake();
-  /// What guests may send unasked does not go by the size of this world.
+  /// The window of guests does not depend on the size of this world.
   void bound(const core::Cluster& cluster);
-  /// What part of the rate of the link to a cluster this process could use.
+  /// Says which part of the link's rate to a cluster this process could use.
   void tell_share(std::size_t cluster, double part);
   void say_to(Gate& gate, std::span<const std::byte> body);
   /// Tells the first gateway that lives what has gone past the gateways since it was last told.
@@ -123,7 +123,7 @@ struct Endpoint::Io {
 
   Endpoint& endpoint;
   EndpointConfig config;
-  /// Of this process, for messages.
+  /// The name of this process in messages.
   std::string rank_name() const {
     return config.world.rank_name(static_cast<core::NodeId>(config.node));
   }
@@ -150,7 +150,7 @@ struct Endpoint::Io {
   std::thread thread;
   int pid = 0;  // of the process that has the thread
 
-  // What the program's threads wait for.
+  // The program's threads wait for these.
   std::mutex mutex;
   std::condition_variable changed;
   enum class Phase { Joining, Joined, Leaving, Left, Failed } phase = Phase::Joining;

@@ -1,5 +1,5 @@
 // How a process joins: it connects to every gateway of its cluster, and says so when all have
-// answered. A connection that is lost is made anew.
+// answered. It connects again if a connection is lost.
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -19,16 +19,17 @@ namespace {
 
 constexpr int kAttempts = 3;
 constexpr std::chrono::milliseconds kRedial{200};
-// How often a process looks for a gateway that it has given up: within kAwaitReconnect.
+// The interval of attempts to reach a gateway that was given up. It is shorter than
+// kAwaitReconnect.
 constexpr std::chrono::milliseconds kLook{1000};
-// All rings of a gateway; up to 32 processes so have the largest. Larger ones carry streams the
-// quicker (2026-11, 1 MiB messages through two gateways on two cores: sockets 1.17 GB/s, rings of
-// 64 KiB 1.08, of 256 KiB 1.29, of 1 MiB 1.61).
+// The bytes of all rings of a gateway. With it up to 32 processes have rings of the largest size.
+// Larger rings are quicker for streams (2026-11, 1 MiB messages through two gateways on two cores:
+// sockets 1.17 GB/s, rings of 64 KiB 1.08, of 256 KiB 1.29, of 1 MiB 1.61).
 constexpr std::size_t kGatewaysRings = std::size_t{64} << 20;
 
 }  // namespace
 
-// Of each of the two rings that this process has with a gateway on its host.
+// The size of each of the two rings between this process and a gateway on its host.
 std::size_t Endpoint::Io::ring_bytes() const {
   std::size_t most = 1;  // processes of a gateway
   for (const Gate& gate : gates) {

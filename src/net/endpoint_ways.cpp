@@ -35,7 +35,7 @@ void Endpoint::Io::name_links(std::size_t mine) {
   }
 }
 
-// Where a chosen link does not lead, messages go as ever.
+// Messages go as usual to a cluster that a chosen link does not reach.
 bool Endpoint::Io::may_go_directly(std::size_t cluster, core::LinkChoice link) const {
   if (link == core::kByGateways) return false;
   const core::World& all = config.world;
@@ -84,7 +84,7 @@ void Endpoint::Io::pass_on_without(std::size_t from, const control::Without& bod
   }
 }
 
-// What a conduit that is gone may not have delivered.
+// Frames that a lost conduit may not have delivered.
 void Endpoint::Io::send_elsewhere(const core::Conduit& conduit) {
   ways.keep_all(conduit);
   asio::post(io, [this] { progress(); });

@@ -1,5 +1,5 @@
-// From a connected socket to an authenticated stream: TLS where traffic leaves the host, a
-// challenge and response by HMAC otherwise. docs/protocol.md tells the exchange.
+// Turns a connected socket into an authenticated stream: by TLS if traffic leaves the host,
+// otherwise by a challenge and response with HMAC. docs/protocol.md describes the exchange.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -20,7 +20,7 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Of a handshake: the other end knows another secret, or none of that name.
+/// The handshake failed: the other end has another secret, or none of that name.
 class WrongKey : public Refusal {
  public:
   using Refusal::Refusal;
@@ -37,8 +37,8 @@ class MustEncrypt : public Refusal {
 
 enum class Protection { Plain, Encrypted };
 
-/// How long either end waits for the other. Ranks and gateways that share cores with many others
-/// stand still for seconds: with 5 s one that did so for longer ended the run (2026-11).
+/// The time that either end gives the other. Ranks and gateways that share cores with many others
+/// may be stopped for seconds. With 5 s such a stop ended a run (2026-11).
 inline constexpr std::chrono::milliseconds kHandshakeLimit{10'000};
 
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`

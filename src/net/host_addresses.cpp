@@ -24,7 +24,7 @@ struct Own {
   bool loopback = false;
 };
 
-/// Of all interfaces that are up, but those of no use without their interface.
+/// The addresses of all interfaces that are up, except those that need their interface's name.
 std::vector<Own> own_addresses() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return {};

@@ -24,8 +24,8 @@ void IoTurn::look() {
     return;
   }
   memory_has_news_ |= watch_.look();
-  // The kernel's answer takes longer than all rings': it is asked seldom while news come by these.
-  // Where none come, either may be what is waited for.
+  // The kernel's answer takes longer than all the rings' answers. So it is asked seldom while news
+  // come through rings. If none come there, the news may come through either.
   if (++looks_ < pause_) return;
   looks_ = 0;
   const bool ran = run_some() > 0;  // also what news of rings have led to
@@ -71,7 +71,8 @@ void IoTurn::run() {
   }
 }
 
-// Runs what is ready and leaves the turn to the program. Whoever has it does so itself.
+// Runs the ready work and leaves the turn to the program. A thread that has the turn does so
+// itself.
 void IoTurn::come_by() {
   called_ = false;
   if (!try_take()) return;

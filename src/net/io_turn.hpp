@@ -1,7 +1,7 @@
-// Whose turn it is to run an io_context: one thread at a time. It is the I/O thread's, unless a
-// thread of the program waits for the grid or has something to send: then that thread runs it
-// itself, so that no message waits for one thread to wake another. When the program is busy
-// elsewhere the I/O thread takes it back, within kMostAside.
+// The turn to run an io_context, which one thread has at a time. Usually it is the I/O thread. A
+// thread of the program that waits for the grid, or has something to send, takes the turn. So no
+// message waits for one thread to wake another. When the program is busy elsewhere, the I/O thread
+// takes it back within kMostAside.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -39,7 +39,7 @@ class IoTurn {
   void look();
   /// Runs a handler; sleeps until there is one.
   void run_one();
-  /// Nobody has the turn, as far as can be seen without taking it.
+  /// No thread has the turn, as far as a look without taking it can tell.
   bool is_free() const { return owner_.load(std::memory_order_relaxed) == std::thread::id(); }
   /// The calling thread has the turn.
   bool mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
@@ -48,13 +48,15 @@ class IoTurn {
   void come_by();
   std::size_t run_some();
 
-  // So long may an arrival wait once the program has stopped waiting for the grid: it doubles while
-  // the program goes on waiting. Short against a wide-area network's delay, long against the cost
-  // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
+  // The time that an arrival may wait once the program has stopped waiting for the grid. It doubles
+  // while the program goes on waiting. It is short against the delay of a wide-area network. It is
+  // long against the cost of a look, which disturbs ranks that share the core (about 5 us; November
+  // 2026).
   static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
 
-  // Of a look: whoever looks is to see soon that what it waits for has come, and some handlers
-  // follow each other without end, such as those that read a large lent message piece by piece.
+  // The number of handlers in one look. The looking thread should see soon that its message has
+  // come. Some handlers follow each other without end, such as those that read a large lent message
+  // in pieces.
   static constexpr std::size_t kMostHandlers = 16;
 
   // At most, for one at the sockets, of all but those that are looked at themselves.

@@ -142,7 +142,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     if (!self->closed) self->accepted(std::move(newcomer));
   }
 
-  // What the newcomer asks for before its Hello.
+  // Serves the request of the newcomer before its Hello.
   static asio::awaitable<std::shared_ptr<Stream>> other_leg(const Newcomer& newcomer,
                                                             const ListenerConfig& config,
                                                             std::span<const std::byte> offer) {
@@ -200,7 +200,7 @@ constexpr const char* kOtherPort =
     "Name a free port of this host in the grid file, a range of ports such as 7400-7419, or none "
     "for any.";
 
-// What is wrong with an address, and what helps.
+// Says why an address cannot be used, and the remedy.
 [[noreturn]] void cannot_listen(const std::string& text, const Address& address,
                                 const std::error_code& error) {
   std::string why = error.message();

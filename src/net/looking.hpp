@@ -1,6 +1,6 @@
-// Whether a thread that moves bytes of others, a gateway's, looks at its rings for a moment before
-// it sleeps. Looking saves the wake-up of what comes next. Where nothing comes, or where others
-// compute on the core, it is given up, and tried again ever more seldom. Pure; time is given.
+// Decides whether a gateway's thread polls its rings for a moment before it sleeps. Polling saves
+// the wake-up for the next arrival. If nothing comes, or others compute on the core, the thread
+// stops polling, and tries again more and more seldom. Pure: the caller gives the time.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@ class Looking {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// So long it looks for the next arrival: some times what a wake-up costs (5 to 30 us).
+  /// The time of polling for the next arrival: a few times the cost of a wake-up (5 to 30 us).
   static constexpr Time kPatience = std::chrono::microseconds(50);
-  /// Giving way that takes so long has met somebody who does not give way in turn: whoever looks
-  /// there is late for what comes, where a sleeper would have been woken in front of the other.
+  /// If a yield takes this long, another process kept the core. A polling thread is then late for
+  /// arrivals, while a sleeping one would be woken before the other process.
   static constexpr Time kOthersTurn = std::chrono::microseconds(50);
   /// Arrivals without looking, after vain looks and after others' turns. They double.
   static constexpr unsigned kMostSkipped = 256;
   static constexpr unsigned kSkippedForOthers = 16, kMostSkippedForOthers = 1024;
-  /// So many looks that have found something in one go show that nobody else wants the core.
+  /// After this many looks that found something in one go, the core is free of others.
   static constexpr unsigned kProof = 64;
 
   /// Something has come in a ring while the thread slept. True: it looks from now on.

@@ -12,7 +12,7 @@ namespace {
 
 Looking::Time clock_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// The kernel's news are asked for at every so many looks: that takes as long as many rings.
+// The kernel is asked for news once in this many looks, because that takes as long as many rings.
 constexpr unsigned kLooksForOneAtSockets = 8;
 // Above, one look at all of them takes longer than it can save.
 constexpr std::size_t kMostRings = 64;
@@ -31,8 +31,8 @@ void look_for_a_moment(asio::io_context& io, Watch& watch, Looking& looking) {
     sched_yield();
     if (!looking.goes_on(before, clock_now())) break;
   }
-  // What has come in the last moment wakes nobody. Rings that never rest do not keep sockets
-  // waiting.
+  // Arrivals of the last moment wake no thread, so look once more. Rings that never rest do not
+  // delay sockets.
   while (!watch.may_sleep() && !io.stopped()) {
     watch.look();
     watch.stay_awake();

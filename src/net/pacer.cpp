@@ -70,7 +70,7 @@ void Pacer::arm() {
   });
 }
 
-// Whoever is not done goes to the end of those who wait.
+// A conduit that is not done goes to the end of the queue.
 void Pacer::serve() {
   for (auto turns = waiting_.size(); turns > 0 && pace_.may_send(now()); --turns) {
     const auto driver = waiting_.front().lock();

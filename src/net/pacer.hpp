@@ -1,5 +1,6 @@
-// What keeps the conduits of a process to one link under the link's rate: they take turns, and
-// where others share the link, theirs is a part (core/shares.hpp). All on one io_context thread.
+// Keeps the conduits of a process to one link under the link's rate. They take turns. If others
+// share the link, this process has a part of the rate (core/shares.hpp). All on one io_context
+// thread.
 #pragma once
 
 #include <asio/io_context.hpp>

@@ -22,7 +22,7 @@
 
 namespace isthmus::net {
 
-/// Where it is, and what proves there whose job this is.
+/// The address of a service, and the proof there of whose job this is.
 struct Service {
   std::string at;           ///< "host:port"
   Credentials credentials;  ///< of service_credentials
@@ -34,7 +34,7 @@ constexpr const char* kServiceScheme = "service:";  ///< of a link's address
 Credentials service_credentials(const std::string& key, const std::string& secret,
                                 const std::string& job);
 
-/// What a connection to a service is for, once it has proved whose it is.
+/// The request on a connection to a service, after the proof of whose it is.
 struct ServiceRequest {
   enum class Verb : std::uint8_t { Await = 1, Call = 2, Take = 3 };
   Verb verb = Verb::Await;
@@ -44,7 +44,7 @@ struct ServiceRequest {
   static constexpr std::size_t kSize = 16;
 };
 std::array<unsigned char, ServiceRequest::kSize> encode(const ServiceRequest& request);
-/// Nothing where the bytes are no request.
+/// Empty if the bytes are not a request.
 std::optional<ServiceRequest> decode_service_request(
     std::span<const unsigned char, ServiceRequest::kSize> bytes);
 

@@ -10,13 +10,13 @@
 namespace isthmus::net {
 
 struct ShareBody {
-  std::size_t cluster = 0;  ///< to which is sent
-  /// From a process: what part of the rate it could use, 0 to 1. From a gateway: what part it may.
+  std::size_t cluster = 0;  ///< the receiver's
+  /// The part of the rate, 0 to 1, that a process could use, or that a gateway allows.
   double part = 0;
 };
 
 std::vector<std::byte> encode_share(const ShareBody& body);
-/// Nothing when it is malformed, or another Control frame's.
+/// Empty if it is malformed, or another type of Control frame.
 std::optional<ShareBody> decode_share(std::span<const std::byte> body);
 
 }  // namespace isthmus::net

@@ -1,6 +1,6 @@
 // Looks at a socket for news while a program waits for them, without asking the kernel first
-// whether there are any. By way of epoll each message takes four more system calls: asio asks for
-// the next event by epoll_ctl, which tells at once that the socket can be written (1.22, November
+// whether there are any. With epoll each message takes four more system calls. asio asks for the
+// next event by epoll_ctl, which reports at once that the socket can be written (1.22, November
 // 2026).
 #pragma once
 
@@ -15,7 +15,7 @@ namespace isthmus::net {
 /// a look has left.
 class SocketLook : public Watched {
  public:
-  /// So many looks in a row that find nothing end it, until news come by the wait again.
+  /// After this many looks in a row that find nothing, the polling ends until epoll reports news.
   static constexpr unsigned kVain = 256;
   /// Each look takes a third of a microsecond, as long as to ask for the news of all.
   static constexpr std::size_t kMost = 2;

@@ -13,10 +13,10 @@ std::string software();
 /// end dies, so silence never counts.
 inline constexpr std::chrono::seconds kProcessPatience{120};
 
-/// How long a process whose connection is closed, though neither end did so, tries to have another;
-/// its gateway waits a little longer. Long enough for a box on the way that has forgotten the
-/// connection; short, since the other end may as well be dead. Where the network fails instead, a
-/// process with other gateways tries for kFailover, one without for the conduit's patience.
+/// The time that a process tries to connect again after a close that neither end made. Its gateway
+/// waits a little longer. It is long enough for a box on the way that has forgotten the connection.
+/// It is short, since the other end may also be dead. If the network fails instead, a process with
+/// other gateways tries for kFailover, and one without for the conduit's patience.
 inline constexpr std::chrono::milliseconds kReconnect{2000}, kAwaitReconnect{3000};
 inline constexpr std::chrono::seconds kFailover{10};
 

@@ -20,7 +20,7 @@ using Socket = asio::generic::stream_protocol::socket;
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Wait : std::uint8_t { None, Readable, Writable };
-  /// By what its bytes go: a socket, memory of one host, UCX.
+  /// The carrier of its bytes: a socket, memory of one host, UCX.
   enum class Leg : std::uint8_t { Socket, Memory, Ucx };
   struct Moved {
     std::size_t bytes = 0;   ///< read, or taken to be written
@@ -48,7 +48,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   virtual bool wait_again(Wait /*what*/) { return false; }
   virtual void close();
   virtual Leg leg() const { return Leg::Socket; }
-  /// What is written is copied once, from wherever it is; not so where it is encrypted.
+  /// True if the stream copies its input once, from any number of places. False for encrypted
+  /// streams.
   virtual bool gathers() const { return false; }
 
   Socket& socket() { return socket_; }
@@ -67,7 +68,7 @@ bool ended_by_peer(const std::error_code& error);
 /// Their bytes.
 std::size_t total(std::span<const iovec> parts);
 
-/// What errno says of a socket's call that moved nothing.
+/// Translates errno after a socket's call that moved nothing.
 Stream::Moved blocked_or_failed(int error, Stream::Wait wait);
 
 }  // namespace isthmus::net

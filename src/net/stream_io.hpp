@@ -16,15 +16,15 @@ asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into
 /// Throws std::system_error.
 asio::awaitable<void> write_all(Stream& stream, std::span<const std::byte> bytes);
 
-/// A frame that is no conduit's yet, and all that was read with it.
+/// A frame that no conduit has yet, and all bytes that were read with it.
 struct FirstFrame {
   core::FrameHeader header;
   std::vector<std::byte> read;
   std::span<const std::byte> body() const;
   std::span<const std::byte> rest() const;  ///< what came behind it
 };
-/// `read` has come already. Throws std::system_error, and std::runtime_error with a sentence for
-/// what is no frame, or has a larger body than `most`.
+/// `read` has come already. Throws std::system_error. Throws std::runtime_error with a sentence if
+/// the bytes are not a frame, or its body is larger than `most`.
 asio::awaitable<FirstFrame> read_frame(Stream& stream, std::size_t most,
                                        std::vector<std::byte> read = {});
 

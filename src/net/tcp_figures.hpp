@@ -1,4 +1,4 @@
-// What the kernel has measured of a TCP connection.
+// The kernel's measurements of a TCP connection.
 #pragma once
 
 #include <chrono>
@@ -21,26 +21,26 @@ struct TcpFigures {
   std::chrono::microseconds busy{}, limited{};
 };
 
-/// Nothing when the socket is not of TCP, or gone.
+/// Empty if the socket is not TCP, or gone.
 std::optional<TcpFigures> tcp_figures(int socket);
 
-/// How many bytes more TCP would send at once on this socket, as long after a pause as it is; less
-/// than none where bytes wait already. 0 when it is not of TCP, or gone.
+/// The number of further bytes that TCP would send at once on this socket, however long it paused.
+/// Negative if bytes wait already. 0 if it is not TCP, or gone.
 std::int64_t room_in_window(int socket);
 
-/// How many bytes may wait in the kernel for their turn to be sent, beyond those in flight. What is
-/// there cannot be overtaken by small messages.
+/// Bounds the bytes that may wait in the kernel for their turn, beyond those in flight. Small
+/// messages cannot overtake bytes there.
 void set_unsent(int socket, int bytes);
 
-/// The pace, in bytes of payload a second, that stays just under a link's rate on the wire, so that
-/// no queue builds up on the way and small messages pass at once: 1 % costs less than that.
-/// `segment` is the payload of a full segment, 0: unknown; 52 bytes of headers go with each (IP,
-/// and TCP with timestamps).
+/// The pace, in bytes of payload a second, just under a link's rate on the wire. So no queue grows
+/// on the way, and small messages pass at once. The 1 % that this gives away costs less than a
+/// queue. `segment` is the payload of a full segment, or 0 if unknown. Each segment has 52 bytes of
+/// headers (IP, and TCP with timestamps).
 double paced(double rate, std::uint32_t segment = 0);
 
-/// The largest window that this host's kernel gives one TCP connection, in bytes: the ceilings of
-/// its automatic buffers (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem), of which a quarter is sure to
-/// carry data: the rest is the kernel's own room and slack.
+/// The largest window that this host's kernel gives one TCP connection, in bytes. It follows from
+/// the limits of automatic buffers (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). A quarter of them is
+/// sure to carry data, and the rest is the kernel's own room and slack.
 std::uint64_t tcp_window_ceiling();
 
 }  // namespace isthmus::net

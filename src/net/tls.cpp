@@ -91,7 +91,7 @@ asio::ssl::context make_tls(bool server, const Credentials& credentials) {
   if (server) {
     SSL_CTX_set_psk_find_session_callback(ctx, find_session);
   } else {
-    // There are no certificates: a server that offers one instead of the key is turned down.
+    // Nobody has certificates. A server that offers one instead of the key is rejected.
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_psk_use_session_callback(ctx, use_session);
   }

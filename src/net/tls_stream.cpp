@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kRecord = 16 * 1024;                // plain bytes in a record of TLS, at most
 constexpr std::size_t kRecords = std::size_t{64} * 1024;  // so much is read, then decrypted
-// So much is encrypted, then written: segments as large as the kernel has them, and few that are
-// less.
+// The bytes that are encrypted together, then written. Segments become as large as the kernel
+// allows, and few are smaller.
 constexpr std::size_t kWritten = std::size_t{256} * 1024;
 
 }  // namespace

@@ -30,7 +30,7 @@ class TlsStream final : public Stream {
   static int bio_write(BIO* bio, const char* from, std::size_t size, std::size_t* done);
   static long bio_control(BIO* bio, int command, long number, void* pointer);
 
-  /// Writes records to the socket. What is left over waits for Writable.
+  /// Writes records to the socket. The rest waits for Writable.
   Moved send_records();
   bool encrypt(std::span<const std::byte> bytes, Moved& moved);
   std::error_code failure(int result);

@@ -1,8 +1,7 @@
-// Who looks at memory that other processes write for those of an io_context: rings, and UCX's
-// queues; and at sockets from which news are awaited (net/socket_look.hpp). Arrivals there wake
-// nobody by themselves: the thread that runs the io_context either looks for them, again and again,
-// while a program waits for the grid, or sleeps and is woken through a file descriptor. Which of
-// the two, the writers are told.
+// Polls memory that other processes write for those of an io_context: rings, and queues of UCX. It
+// also polls sockets (net/socket_look.hpp). Arrivals there wake no thread by themselves. While a
+// program waits for the grid, the thread that runs the io_context polls again and again. Otherwise
+// it sleeps, and is woken through a file descriptor. The writers know which of the two it does.
 #pragma once
 
 #include <asio/execution_context.hpp>
@@ -39,7 +38,7 @@ class Watch : public asio::execution_context::service {
 
   bool any() const { return !watched_.empty(); }
   std::size_t size() const { return watched_.size(); }
-  /// From now on the caller looks, until it asks whether it may sleep.
+  /// From now on the caller polls, until it asks whether it may sleep.
   void stay_awake();
   bool awake() const { return awake_; }
   /// Ends the waits that have something to tell, from within this call. False: none had.

@@ -16,7 +16,7 @@ namespace {
 using ucx::Said;
 using ucx::Says;
 
-// Nothing where the host gives none: /dev/shm is full, a sandbox forbids it.
+// Empty if the host gives no memory: /dev/shm is full, or a sandbox forbids it.
 std::optional<SharedMemory> make(std::size_t ring_bytes) {
   try {
     return RingStream::make(ring_bytes);

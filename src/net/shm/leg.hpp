@@ -1,5 +1,5 @@
-// How the two ends of an authenticated unix socket agree to send their bytes by rings in shared
-// memory instead, before they say Hello. docs/protocol.md tells the exchange.
+// The two ends of an authenticated unix socket agree here to send their bytes by rings in shared
+// memory, before they say Hello. docs/protocol.md describes the exchange.
 #pragma once
 
 #include <asio/awaitable.hpp>

@@ -1,5 +1,6 @@
-// How two processes with rings find out that the one may read the other's memory: each tells where
-// it has a mark, and the other says so when it has read that. docs/protocol.md tells the exchange.
+// Two processes with rings find out here whether one may read the other's memory. Each says where
+// it has a mark, and the other confirms that it has read the mark. docs/protocol.md describes the
+// exchange.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +21,7 @@ struct LendingBody {
 };
 
 std::vector<std::byte> encode_lending(const LendingBody& body);
-/// Nothing when it is malformed, or another Control frame's.
+/// Empty if it is malformed, or another type of Control frame.
 std::optional<LendingBody> decode_lending(std::span<const std::byte> body);
 
 /// The process at the other end of a unix socket, as this one names it; 0: another user's, or one
@@ -39,13 +40,13 @@ class Lending {
   /// Rings to a process have come to stand; 0: to one that is not known, with which nothing is
   /// lent.
   void met(pid_t process) { process_ = process; }
-  /// The conduit stands. What is to be said; empty: nothing, since this process does not lend, or
+  /// The conduit is open. Returns the body to send. It is empty if this process does not lend, or
   /// not by rings.
   std::vector<std::byte> connected(bool lends);
-  /// The body of a Control frame of the peer's. Of memory that cannot be read here nothing is
-  /// heard: its messages go by the rings.
+  /// The body of a Control frame from the peer. If its memory cannot be read here, no answer
+  /// follows, and its messages go by the rings.
   Heard take(std::span<const std::byte> body) const;
-  /// What is said of a peer's memory that is read.
+  /// The confirmation that a peer's memory is read.
   static std::vector<std::byte> reads() { return encode_lending({.read = true}); }
 
  private:

@@ -1,9 +1,10 @@
-// A ring of bytes in memory that two processes share: one writes, one reads. Each side trusts its
-// own counter alone and checks the other's, so a peer that writes nonsense there is found out, and
-// what it writes as bytes is judged by whoever reads them, as those of a socket are.
+// A ring of bytes in memory that two processes share: one writes, one reads. Each side trusts only
+// its own counter and checks the other's, so a peer's nonsense is noticed. The reader judges the
+// bytes themselves, as it does those of a socket.
 //
-// Neither side ever waits here. A side that is about to sleep says so in its flag, looks once more,
-// and is then woken by the other, by means of their own; who does not sleep costs nobody a wake-up.
+// Neither side waits here. A side that is about to sleep sets its flag and looks once more. The
+// other side then wakes it, by means of its own. A side that does not sleep costs the other no
+// wake-up.
 #pragma once
 
 #include <sys/uio.h>
@@ -41,7 +42,7 @@ class RingWriter {
   /// `bytes` has a power of two of them. Both outlive this.
   RingWriter(RingHead& head, std::span<std::byte> bytes) : head_(head), bytes_(bytes) {}
 
-  /// As much as there is room for.
+  /// Writes as much as there is room for.
   RingMoved write(std::span<const iovec> from);
   /// Something can be written, or the ring is broken.
   bool room() const;
@@ -59,7 +60,7 @@ class RingReader {
  public:
   RingReader(RingHead& head, std::span<const std::byte> bytes) : head_(head), bytes_(bytes) {}
 
-  /// As much as there is.
+  /// Reads as much as there is.
   RingMoved read(std::span<const iovec> into);
   /// Something can be read, or the ring is broken.
   bool filled() const { return head_.written.load(std::memory_order_seq_cst) != read_; }

@@ -189,7 +189,7 @@ void RingStream::forget() {
 
 void RingStream::wake_peer() {
   const char bell = 0;
-  // A socket that is full of wake-ups needs no more; one that has ended says so to hear().
+  // A socket that is full of wake-ups needs no other. hear() learns of one that has ended.
   (void)::send(socket().native_handle(), &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -28,7 +28,7 @@ class RingStream final : public Stream, public Watched {
 
   /// Memory for two rings. Throws std::system_error.
   static SharedMemory make(std::size_t ring_bytes);
-  /// What the other end has made of it. Throws std::runtime_error with a sentence.
+  /// Takes the memory that the other end has made. Throws std::runtime_error with a sentence.
   static SharedMemory take(Descriptor file);
   /// The next byte of a stream, and the descriptor that comes with it.
   static asio::awaitable<Descriptor> descriptor(std::shared_ptr<Stream> plain);

@@ -34,8 +34,8 @@ class SharedMemory {
  public:
   /// All zeros. Throws std::system_error.
   static SharedMemory make(std::size_t size);
-  /// What another process has made. Throws std::runtime_error with a sentence where it could
-  /// shrink, or has fewer than `least` or more than `most` bytes.
+  /// Takes memory that another process has made. Throws std::runtime_error with a sentence if it
+  /// could shrink, or has fewer than `least` or more than `most` bytes.
   static SharedMemory take(Descriptor file, std::size_t least, std::size_t most);
 
   SharedMemory(SharedMemory&& other) noexcept;
@@ -56,8 +56,8 @@ class SharedMemory {
 
 /// Sends a descriptor over a unix socket, with one byte. Throws std::system_error.
 void send_descriptor(int socket, const Descriptor& file);
-/// What has come of it: nothing yet (the socket does not block); a descriptor, or one without a
-/// number where the byte came alone. Throws std::system_error, also where the other end has closed.
+/// Empty if nothing has come yet (the socket does not block). Else a descriptor, or one without a
+/// number if the byte came alone. Throws std::system_error, also if the other end has closed.
 std::optional<Descriptor> receive_descriptor(int socket);
 
 }  // namespace isthmus::net

@@ -1,5 +1,5 @@
 // Bytes of a stream that have come in pieces and wait to be read. A piece says where in the stream
-// it belongs: UCX keeps no order between messages. Whoever sends stays within the window.
+// it belongs, because UCX keeps no order between messages. The sender stays within the window.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,7 +19,7 @@ class Inbox {
 
   /// False: the piece is outside of the window, or there already; nothing more can be trusted.
   bool put(std::uint64_t at, std::span<const std::byte> piece);
-  /// As much as there is, in order.
+  /// Reads as much as there is, in order.
   std::size_t read(std::span<const iovec> into);
   bool filled() const { return arrived_ != read_; }
 

@@ -1,5 +1,5 @@
-// How the two ends of an authenticated stream agree to send their bytes by UCX instead, before they
-// say Hello. docs/protocol.md tells the exchange.
+// The two ends of an authenticated stream agree here to send their bytes by UCX, before they say
+// Hello. docs/protocol.md describes the exchange.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -17,7 +17,7 @@ namespace isthmus::net::ucx {
 /// Why the library cannot be opened on this host; empty: it can.
 std::string library_trouble();
 
-/// Who speaks on a stream, and how long the other may take.
+/// The two ends of a stream, and the time that the other end may take.
 struct Ends {
   core::NodeId self = core::kNobody;
   std::chrono::milliseconds limit{5000};

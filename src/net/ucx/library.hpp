@@ -39,7 +39,7 @@ struct Library {
   decltype(&::ucs_log_pop_handler) log_pop_handler;
 };
 
-/// UCX's own lines on the program's standard error, of what is told otherwise, are left out.
+/// Hides UCX's own lines on the program's standard error. Isthmus reports the same errors itself.
 class Quiet {
  public:
   explicit Quiet(const Library& library);

@@ -21,7 +21,8 @@ namespace isthmus::net::ucx {
 class Worker;
 struct Chunk;
 
-/// Before the bytes of each message. `read`: so many of the other direction have been read.
+/// Comes before the bytes of each message. `read` counts the bytes of the other direction that have
+/// been read.
 struct Head {
   Key key{};
   std::uint64_t at = 0;
@@ -52,7 +53,7 @@ class Pipe {
   std::function<void()> news;
 
   std::size_t read(std::span<const iovec> into);
-  /// As much as the other end has room for.
+  /// Writes as much as the other end has room for.
   std::size_t write(std::span<const iovec> from);
   bool filled() const { return inbox_.filled(); }
   bool room() const { return sent_ < limit_; }

@@ -12,10 +12,11 @@
 
 namespace isthmus::net::ucx {
 
-/// By which a pipe's messages are known.
+/// Identifies the messages of a pipe.
 using Key = std::array<std::uint64_t, 2>;
 
-/// What the other end must know of this one, told where both have proved who they are.
+/// The facts that the other end must know about this one. It is sent after both have proved who
+/// they are.
 struct Card {
   Key key{};
   std::uint32_t window = 0;   ///< bytes that may have come here unread

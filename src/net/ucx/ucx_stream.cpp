@@ -15,7 +15,7 @@
 namespace isthmus::net::ucx {
 namespace {
 
-// What was sent before the end may be under way for so long after the connection's end is heard.
+// The time that the last bytes may take after the end of the connection is known.
 constexpr std::chrono::milliseconds kLastBytes{1000};
 
 asio::io_context& context_of(Socket& socket) {
@@ -77,7 +77,7 @@ void UcxStream::wait(Wait what, Ready ready) {
   }
 }
 
-// Nothing more comes than what is there.
+// No more bytes come than those that are here.
 bool UcxStream::over() const {
   return !pipe_ || !pipe_->broken().empty() || (ended_ && pipe_->arrived() >= last_);
 }

@@ -13,7 +13,7 @@ namespace isthmus::net::ucx {
 namespace {
 
 constexpr unsigned kMessage = 0x15;  // the number of our kind of active message, within the worker
-// What may have come unread: of one pipe, of all together, and of each where those are many.
+// The bytes that may wait unread: of one pipe, of all together, and of each if there are many.
 constexpr std::size_t kWindow = std::size_t{512} << 10, kAllWindows = std::size_t{64} << 20,
                       kLeastWindow = std::size_t{64} << 10;
 constexpr unsigned kSteps = 64;  // of UCX, before others on this thread have their turn
@@ -289,7 +289,7 @@ void Worker::shutdown() {
 
 // ---- looking and sleeping -----------------------------------------------------------------------
 
-// What has come is told. True: something moved.
+// Reports the arrivals. True: something moved.
 bool Worker::advance() {
   if (std::exchange(looking_, true)) return false;
   bool moved = false;
@@ -337,7 +337,8 @@ void Worker::settle_soon() {
   });
 }
 
-// Where nobody looks: moves what can be moved, until UCX may sleep or is to be looked after later.
+// For a thread that does not poll: moves what it can, until UCX may sleep or needs another look
+// later.
 void Worker::settle() {
   if (over_ || watch_.awake()) return;
   bool moved = false;
@@ -363,7 +364,7 @@ void Worker::nap() {
 }
 
 void Worker::listen() {
-  // UCX does not wake whoever waits for a peer to be connected (1.13, shared memory).
+  // UCX wakes no thread that waits for a peer's connection (1.13, shared memory).
   if (under_way_ > 0 || !retired_.empty()) nap();
   if (std::exchange(listening_, true)) return;
   events_.async_wait(asio::posix::stream_descriptor::wait_read,

@@ -1,5 +1,5 @@
-// UCX as the nodes of an io_context use it: one worker, driven by the thread whose turn it is,
-// which looks at it like at rings, or sleeps until UCX's file descriptor says that something has
+// UCX for the nodes of an io_context: one worker, driven by the thread that has the turn. That
+// thread polls it as it polls rings, or sleeps until UCX's file descriptor says that something has
 // come.
 #pragma once
 
