@@ -30,9 +30,9 @@ std::string own_path() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-// A gateway's memory grows by what its links have under way, and shrinks as that arrives. What is
-// given back to the system each time comes anew with a page fault for every 4 KiB (2026-11,
-// 10 Gbit/s at 50 ms: 2.7 s of two gateways' time for each GB with that, 2.5 without).
+// A gateway's memory grows with the bytes under way on its links, and shrinks as they arrive.
+// Memory that is returned to the system comes back with a page fault for every 4 KiB (2026-11, 10
+// Gbit/s at 50 ms: 2.7 s of two gateways' time for each GB with that, 2.5 without).
 void keep_memory() {
   constexpr int kKept = 64 << 20, kAtATime = 16 << 20;
   ::mallopt(M_TRIM_THRESHOLD, kKept);

@@ -43,8 +43,8 @@ constexpr std::chrono::seconds kCountInterval{1};
   throw Failure(std::string("the control message '") + op + "' came before '" + first + "'");
 }
 
-// Of one isthmusd. What each message of docs/control.md does is a few lines here; what takes more
-// has a type of its own, which knows nothing of messages.
+// One isthmusd. Each message of docs/control.md has a few lines here. Larger work has types of its
+// own, which know nothing of messages.
 class Agent {
  public:
   explicit Agent(const AgentOptions& options);
@@ -293,7 +293,7 @@ void Agent::stage(const ControlMessage& message) {
   channel_.send({{"op", "stage"}, {"wanted", wanted}, {"path", place.string()}});
 }
 
-// What the disk refuses is told once, as the answer to the end.
+// A failure of the disk is reported once, as the answer to the end.
 void Agent::take_staged(const ControlMessage& message) {
   if (!staged_) too_early("stage-data", "stage");
   staged_->write(message.bytes);

@@ -34,8 +34,9 @@ class ControlError : public std::runtime_error {
 class ControlDecoder {
  public:
   void feed(std::string_view bytes);
-  /// The next whole message, or nothing yet. Throws ControlError when the bytes are no message;
-  /// where the next one would begin is then unknown, so every later call throws as well.
+  /// The next whole message, or empty if it has not come yet. Throws ControlError if the bytes are
+  /// not a message. Every later call then throws too, because the start of the next message is
+  /// unknown.
   std::optional<ControlMessage> next();
 
  private:

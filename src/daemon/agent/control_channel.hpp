@@ -15,7 +15,8 @@ class ControlChannel {
  public:
   struct Events {
     std::function<void(ControlMessage)> message;
-    /// No more will come: the other end closed (empty text), or sent what is no message.
+    /// No more messages will come: the other end closed (empty text), or sent bytes that are not a
+    /// message.
     std::function<void(const std::string& trouble)> closed;
     /// send() has queued more than kHighWater bytes, or the queue has emptied since.
     std::function<void(bool full)> congested;

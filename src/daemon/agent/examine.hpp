@@ -9,7 +9,7 @@
 
 namespace isthmus::daemon {
 
-/// What the grid file says of a cluster; both may be empty.
+/// The grid file's keys of a cluster. Both may be empty.
 struct ExamineOptions {
   std::string mpi;
   std::string launch;

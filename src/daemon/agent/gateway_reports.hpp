@@ -1,4 +1,4 @@
-// What an agent's gateways tell, as messages for the launcher (docs/control.md).
+// Turns the events of an agent's gateways into messages for the launcher (docs/control.md).
 #pragma once
 
 #include "daemon/agent/control_channel.hpp"
@@ -6,14 +6,14 @@
 
 namespace isthmus::daemon {
 
-/// How far the end of an agent has come.
+/// The state of an agent that ends.
 struct AgentEnding {
   /// The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
   bool broken = false;
   bool stopping = false;
 };
 
-/// Both outlive the gateways. Sets `broken`; once `stopping`, what breaks is no news.
+/// Both outlive the gateways. Sets `broken`. Once `stopping`, failures are no longer reported.
 GatewaySetEvents reports_of_gateways(ControlChannel& channel, AgentEnding& ending);
 
 }  // namespace isthmus::daemon

@@ -1,4 +1,4 @@
-// What this host is, for `hello`.
+// Facts about this host, for `hello`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -12,9 +12,9 @@
 
 namespace isthmus::daemon {
 
-/// At most one job. What it prints goes to the channel as it comes; the channel is held while ranks
-/// do not read their standard input. Calls that have no effect before the start or after the end
-/// say so, others throw Failure.
+/// At most one job. Its output goes to the channel as it comes. The channel is held while ranks do
+/// not read their standard input. Calls that have no effect before the start or after the end say
+/// so. Other calls then throw Failure.
 class RankJob {
  public:
   /// `ended` is given waitpid's status, once, when all output has been sent.

@@ -82,7 +82,7 @@ struct SpawnRequest {
   bool tag_output = false;
 };
 
-/// What the launcher answers a rank.
+/// The launcher's answer to a rank.
 struct AnswerRequest {
   core::NodeId rank = core::kNobody;
   std::uint64_t number = 0;  ///< of the rank's question
@@ -128,7 +128,8 @@ JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
-/// What a native launcher has to end by itself before it is told to; empty: as the agent knows.
+/// The time that a native launcher has to end by itself before a signal. Empty: the agent's
+/// default.
 std::optional<std::chrono::milliseconds> read_grace(const nlohmann::json& body);
 TraceRequest read_trace(const nlohmann::json& body);
 

@@ -1,4 +1,4 @@
-// What an agent tells of itself, its gateways and its host while a run goes on.
+// The state of an agent, its gateways and its host while a run goes on.
 #pragma once
 
 #include <nlohmann/json.hpp>

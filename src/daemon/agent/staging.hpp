@@ -20,8 +20,8 @@ struct StageRequest {
 /// SHA-256 of a file as hex; empty when it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
-/// Where a path of StageRequest is, for ranks that work in `directory` (empty: the agent's own).
-/// Throws Failure for one that leads out of it.
+/// The place of a StageRequest's path, for ranks that work in `directory` (empty: the agent's own).
+/// Throws Failure if the path leads out of it.
 std::filesystem::path staged_place(const std::string& path, const std::string& directory,
                                    const std::string& home);
 

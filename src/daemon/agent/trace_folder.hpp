@@ -1,4 +1,4 @@
-// Where traces of one agent's processes wait for the launcher to fetch them.
+// The folder where traces of one agent's processes wait until the launcher fetches them.
 #pragma once
 
 #include <cstddef>

@@ -14,13 +14,13 @@ namespace isthmus::daemon {
 
 class TraceGathering {
  public:
-  /// Of this process, and of ranks on this host, in TMPDIR or /tmp. Throws Failure.
+  /// Gathers traces of this process, and of ranks on this host, in TMPDIR or /tmp. Throws Failure.
   explicit TraceGathering(std::string job);
 
   /// The folder of this host.
   const std::string& here() const { return here_.path(); }
-  /// Lets the ranks know where theirs go. Those of other hosts write to the working directory,
-  /// which the hosts of a cluster share. Throws Failure.
+  /// Tells the ranks where to write their traces. Ranks on other hosts write to the working
+  /// directory, which the hosts of a cluster share. Throws Failure.
   void tell_ranks(SpawnRequest& request, SpawnPlanner& planner);
   std::vector<TraceFolder::File> files() const;
   /// As TraceFolder::read; throws Failure where no folder has it.

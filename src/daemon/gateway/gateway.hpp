@@ -32,9 +32,9 @@ struct GatewayConfig {
   std::chrono::milliseconds patience{600'000};
   /// A silent link is given up after this long where the grid has other ways.
   std::chrono::milliseconds failover{10'000};
-  /// How long `link` tries to reach the other gateways.
+  /// The time that `link` tries to reach the other gateways.
   std::chrono::milliseconds connect_timeout{10'000};
-  /// How long a newcomer may take to prove that it knows the secret.
+  /// The time that a newcomer has to prove that it knows the secret.
   std::chrono::milliseconds handshake_timeout = net::kHandshakeLimit;
   /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x
   /// delay of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
@@ -47,7 +47,7 @@ struct GatewayConfig {
   /// It takes the place of one that has died, and serves nobody itself. Its neighbours connect to
   /// it when they like, and send at once.
   bool anew = false;
-  /// By which links may go: those whose address is "service:" and its `at`.
+  /// Services that links may use: a link's address is "service:" and the service's `at`.
   std::vector<net::Service> services{};
 };
 
@@ -78,7 +78,7 @@ struct JunctionPlan {
   std::chrono::milliseconds patience{};  ///< 0: the gateway's
 };
 
-/// What this gateway has sent over its conduit to another gateway.
+/// The traffic of this gateway to another one.
 struct LinkCount {
   core::NodeId from = core::kNobody;
   core::NodeId to = core::kNobody;
@@ -96,7 +96,7 @@ struct LinkCount {
   std::chrono::milliseconds silence{};  ///< how long it has not been heard
 };
 
-/// How the processes of a cluster are connected to a gateway, and what it has sent to them.
+/// The connections between the processes of a cluster and a gateway, and its traffic to them.
 struct NearCount {
   int processes = 0;
   int ucx = 0, memory = 0;  ///< of these, by UCX; by memory that they share with it
@@ -110,7 +110,7 @@ struct TurnedAway {
   net::DoorCount guests;  ///< at its ports for other runs
 };
 
-/// Who of a cluster is there.
+/// The processes of a cluster that are there.
 struct Attendance {
   std::string cluster;
   int size = 0, joined = 0, left = 0;
@@ -140,10 +140,10 @@ class Gateway {
     std::function<void(const std::string& sentence)> warning;
     /// No process is left: all go on by other gateways. Once.
     std::function<void()> abandoned;
-    /// A link is silent, and waited for: after 30 s, then each time the silence has doubled. Once
-    /// more when it is over.
+    /// A link is silent, and its gateway waits. Called after 30 s, then each time the silence has
+    /// doubled, and once more when it is over.
     std::function<void(const LinkSilence& silence)> silence;
-    /// Where a process of this cluster is in the program, as JSON: an answer to `ask_where`.
+    /// The place of a process of this cluster in the program, as JSON: an answer to `ask_where`.
     std::function<void(const std::string& whereabouts)> here;
     /// A process of its clusters asks the launcher something, JSON; `answer` has the answer.
     std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
@@ -177,9 +177,9 @@ class Gateway {
   /// core::Router::grow.
   void grow(const core::Growth& growth);
 
-  /// Opens one end of a junction; before the world grows by its guests. Returns the addresses where
-  /// it listens. Where it connects, `done` is called once it stands, or with a sentence. Throws
-  /// net::ListenError.
+  /// Opens one end of a junction, before the world grows by its guests. Returns the addresses where
+  /// it listens. If it connects instead, `done` is called when the junction is open, or with a
+  /// sentence. Throws net::ListenError.
   std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
   /// Another run is not there any more: ends its junctions, and tells the processes.
   void part(const std::string& run, const std::string& sentence);
@@ -203,7 +203,7 @@ class Gateway {
   std::vector<Attendance> attendance() const;  ///< of its clusters, once the world is known
   std::vector<LinkCount> counts() const;
   TurnedAway turned_away() const;
-  /// What processes of one cluster have sent to another without gateways, by these two.
+  /// Traffic without gateways, by the cluster of the sender and of the receiver.
   using Crossed = std::map<std::pair<std::size_t, std::size_t>, net::DirectCount>;
   /// Processes tell it when they leave, and when `ask_crossed` asks them.
   Crossed crossed() const;
@@ -211,9 +211,9 @@ class Gateway {
   /// Asks all processes of this cluster what they have sent without gateways. One that has not
   /// answered is not asked again.
   void ask_crossed();
-  /// By the index of its clusters.
+  /// By the index of the gateway's clusters.
   std::map<std::size_t, NearCount> near() const;
-  /// What has gone between processes of its clusters, by two of them.
+  /// Traffic between processes of the gateway's clusters, by the two clusters.
   const core::Router::Crossings& crossings() const;
   /// Frames that went back, or on by another way, since theirs was lost.
   std::uint64_t redirected() const;

@@ -1,5 +1,5 @@
-// What a gateway tells all others: who has joined, and that the job cannot go on. Every gateway
-// passes news on to its neighbours once, so it reaches all whatever the routes.
+// News for all other gateways: processes that have joined, and the end of the job. Every gateway
+// passes news on to its neighbours once, so it reaches all, whatever the routes.
 #include <utility>
 
 #include "daemon/gateway/gateway_state.hpp"
@@ -146,7 +146,7 @@ void Gateway::ask_crossed() {
 }
 
 void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId from) {
-  // Bounded even before the world is known: a grid has nowhere near so many gateways.
+  // The bound holds even before the world is known: no grid has nearly this many gateways.
   if (full.size() >= 65536 || !full.emplace(gateway, part).second) return;
   const auto body = net::encode_control(control::Joined{gateway, part});
   for (const auto& [node, peer] : peers) {

@@ -12,7 +12,7 @@ namespace isthmus::daemon {
 
 inline constexpr std::size_t kFlood = 3'000'000;
 
-/// What a rank sends, of at most 64 ranks. Made once: under a sanitizer that takes its time.
+/// The bytes of a rank, for at most 64 ranks. Made once, because that is slow with a sanitizer.
 inline std::span<const std::byte> flood_bytes(int rank) {
   static const std::vector<std::byte> all = [] {
     std::vector<std::byte> bytes(kFlood + 64);
@@ -24,8 +24,8 @@ inline std::span<const std::byte> flood_bytes(int rank) {
   return std::span(all).subspan(static_cast<std::size_t>(rank), kFlood);
 }
 
-/// Everybody sends so many messages to everybody at once, in both directions: with four, far more
-/// than all buffers hold. Every byte is checked.
+/// Every process sends this many messages to every other at once, in both directions. Four are far
+/// more than all buffers hold. Every byte is checked.
 inline void flood(Testbed& bed, int messages = 4) {
   std::vector<std::future<void>> ranks;
   for (int me = 0; me < bed.world().size(); ++me) {

@@ -1,4 +1,4 @@
-// How a gateway drives core::Router: frames go in, and what follows from them is done.
+// How a gateway drives core::Router: it hands frames in, and performs the actions that follow.
 #include <utility>
 
 #include "daemon/gateway/gateway_state.hpp"

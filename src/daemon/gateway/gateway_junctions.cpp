@@ -144,7 +144,7 @@ void Gateway::State::welcome_guests(Junction& junction, net::Listener::Newcomer 
   peer.driver->attach(std::move(newcomer.stream), newcomer.read);
 }
 
-// By the addresses, or by a service: first the way that has led there before.
+// Uses the addresses or a service, and first the way that has worked before.
 asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::reach_junction(
     std::shared_ptr<Junction> junction, net::ConnectOptions options) {
   const JunctionPlan& plan = junction->plan;

@@ -60,7 +60,7 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
   links_settled({});
 }
 
-// As many streams as the link begins with.
+// Dials the number of streams that the link begins with.
 void Gateway::State::dial_all(core::NodeId to) {
   const GatewayLink& made = dialled[to].link;
   const int streams = made.net == core::Net::Ucx ? 1
@@ -79,7 +79,7 @@ void Gateway::State::dial(core::NodeId to) {
                  });
 }
 
-// By the addresses in turn, or by the first service that has the other end.
+// Tries the addresses in turn, or the first service that has the other end.
 asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::shared_ptr<State> self,
                                                                         GatewayLink link) {
   net::ConnectOptions options;

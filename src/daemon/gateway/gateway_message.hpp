@@ -24,7 +24,7 @@ struct TestMessage {
   TestMessage(const TestMessage&) = delete;
   TestMessage& operator=(const TestMessage&) = delete;
 
-  /// Once `recv` is done: every byte is right.
+  /// Call it when `recv` is done: whether every byte is right.
   bool is_right() const {
     return recv.envelope.size == data.size() &&
            std::vector<std::byte>(got.begin(), got.end() - 1) == data;

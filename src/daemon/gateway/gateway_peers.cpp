@@ -1,4 +1,4 @@
-// A gateway's processes and fellow gateways: who comes and who goes.
+// The processes and fellow gateways of a gateway, as they come and go.
 #include <algorithm>
 #include <utility>
 
@@ -107,7 +107,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   return peer;
 }
 
-// What a fellow gateway should know already.
+// Sends a fellow gateway the news that it has missed.
 void Gateway::State::tell_what_is_known(Peer& peer) {
   for (const auto& [gateway, part] : full) {
     tell(peer, net::control::Joined{gateway, part});
@@ -181,7 +181,7 @@ void Gateway::State::process_joined(Peer& peer) {
   ++here.joined;
   log::debug("{} has joined, of this cluster number {}", name(peer.node), here.joined);
   if (here.joined == cluster.size && events.joined) events.joined(cluster.name);
-  // What it cannot know: it was started before.
+  // Sends growths that the process missed: it was started before.
   for (const core::Growth& growth : growths) {
     tell(peer, net::control::Grown{core::growth_to_json(growth)});
   }

@@ -38,8 +38,8 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
     for (auto& pair : pairs_) pair->close();
     pairs_.clear();
   }
-  /// On the testbed's thread. Those who have connected see the end of their connections; those
-  /// behind it do not.
+  /// On the testbed's thread. The front ends see the end of their connections, and the ends behind
+  /// the proxy do not.
   void cut_front() {
     std::error_code ignored;
     for (auto& pair : pairs_) pair->a.close(ignored);

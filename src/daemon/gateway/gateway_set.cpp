@@ -46,7 +46,7 @@ GatewayConfig settings_of(const ConfigureRequest& request, core::NodeId node) {
   return config;
 }
 
-/// Where something may listen beside what listens at a place: a range has another port for it.
+/// A place to listen beside a place that is in use: a range has another port.
 std::string beside(const std::string& place) {
   const std::size_t colon = place.rfind(':');
   const bool range = place.find('-', colon) != std::string::npos;

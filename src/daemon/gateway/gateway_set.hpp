@@ -14,7 +14,8 @@
 
 namespace isthmus::daemon {
 
-/// What gateways tell; each at most once unless it says otherwise, on the io_context's thread.
+/// Events of gateways. Each comes at most once unless it says otherwise, on the io_context's
+/// thread.
 struct GatewaySetEvents {
   /// All ranks of a cluster have joined; once for each cluster.
   std::function<void(const std::string& cluster, int size)> joined;
@@ -26,9 +27,9 @@ struct GatewaySetEvents {
   std::function<void()> abandoned;
   std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
   std::function<void(const std::string& run, const std::string& message)> parted;  ///< once a run
-  /// What a process asks the launcher, JSON; any number of times.
+  /// A question of a process to the launcher, as JSON. It may come any number of times.
   std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
-  /// Where a process is, as JSON; by each gateway that was asked.
+  /// The place of a process in the program, as JSON, from each gateway that was asked.
   std::function<void(const std::string& whereabouts)> here;
 };
 
@@ -56,8 +57,7 @@ class GatewaySet {
   using Joined =
       std::function<void(const std::vector<std::string>& at, const std::string& trouble)>;
   void join(const JunctionRequest& request, const Joined& done);
-  /// Where something more may listen beside one of the gateways: "tcp:host:0", or a range. Throws
-  /// Failure.
+  /// Places to listen beside one of the gateways: "tcp:host:0", or a range. Throws Failure.
   std::vector<std::string> places_beside(core::NodeId node) const;
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
@@ -76,7 +76,7 @@ class GatewaySet {
   bool rank_died() const;                           ///< without leaving
   std::string first_died() const;                   ///< the first such rank, or nothing
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
-  /// What each link has carried from this side.
+  /// The traffic of each link from this side.
   std::vector<LinkCount> counts() const;
   /// The counts of each gateway, by its node.
   std::map<core::NodeId, TurnedAway> turned_away() const;

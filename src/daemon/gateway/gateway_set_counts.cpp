@@ -1,4 +1,4 @@
-// What a set of gateways has carried, and how docs/control.md's `stats` has it.
+// The traffic of a set of gateways, for `stats` in docs/control.md.
 #include "daemon/gateway/gateway_set_state.hpp"
 
 namespace isthmus::daemon {

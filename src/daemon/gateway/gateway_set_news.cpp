@@ -1,4 +1,4 @@
-// What gateways tell, as their set passes it on: each piece of news that ends a run once.
+// The events of gateways, passed on by their set. News that end a run are passed on once.
 #include <algorithm>
 
 #include "daemon/gateway/gateway_set_state.hpp"

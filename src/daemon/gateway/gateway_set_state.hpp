@@ -1,4 +1,4 @@
-// What a set of gateways has of each, and of what they tell.
+// The state of a set of gateways, and of the news from them.
 #pragma once
 
 #include <functional>
@@ -53,11 +53,12 @@ struct GatewaySet::State {
   log::RareLines<std::string> rejected;
   std::size_t abandoned = 0;  // of the members
 
-  /// Of a cluster, as the gateway has it that knows most: a rank joins at all gateways or at none.
+  /// The attendance of a cluster, from the gateway that knows most. A rank joins at all gateways or
+  /// at none.
   Attendance best(const std::string& of) const;
   /// Throws Failure, that the control message `op` names one of another agent.
   const GatewayMember& member(core::NodeId node, const char* op) const;
-  /// What a gateway that lives on `thread` has to tell.
+  /// The events of a gateway that lives on `thread`.
   Gateway::Events heard_by(GatewayThread& thread, core::NodeId node);
 
  private:

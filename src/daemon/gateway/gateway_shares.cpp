@@ -1,5 +1,5 @@
-// How the processes of a cluster that send to another without gateways share the link's rate: what
-// their gateway hears of them, and tells them (core/shares.hpp).
+// How the processes of a cluster share a link's rate when they send to another cluster without
+// gateways. Their gateway hears their claims, and tells each its part (core/shares.hpp).
 #include <algorithm>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
@@ -11,9 +11,9 @@
 namespace isthmus::daemon {
 namespace {
 
-/// So long after a rise of their level processes hear of it: an alltoall's begin within some
-/// milliseconds of each other, where they share cores, and each would take back the rise of the
-/// one before. What it costs one that begins alone is a part of its first round trip.
+/// Processes hear of a rise of their level only after this time. The processes of an alltoall begin
+/// within some milliseconds of each other if they share cores. Each would take back the rise of the
+/// one before. A process that begins alone loses a part of its first round trip.
 core::Time moment_of(const core::World& world,
                      const std::pair<std::size_t, std::size_t>& clusters) {
   for (const core::Direct& link : world.direct) {
@@ -35,8 +35,8 @@ void Gateway::State::learn_share(core::NodeId from, const net::ShareBody& body) 
   plan_tuning();
 }
 
-// What a gateway sends over the same link is one more claim: of processes that have no conduit yet,
-// or none any more.
+// The gateway's own traffic over the same link is one more claim, for processes that have no
+// conduit.
 void Gateway::State::share_rate(Peer& peer) {
   const auto& world = router.world();
   const core::Gateway* const self = world ? world->gateway(config.node) : nullptr;

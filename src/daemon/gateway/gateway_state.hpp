@@ -27,10 +27,10 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   State(asio::io_context& context, GatewayConfig settings, Events handlers);
   ~State();
 
-  /// Of a link: messages, bytes, what waits, and streams.
+  /// Counts of a link: messages, bytes, waiting bytes, and streams.
   using Counts = std::array<std::uint64_t, 4>;
 
-  /// What is known of a link, over all its streams (gateway_tuning.cpp).
+  /// The measurements of a link, over all its streams (gateway_tuning.cpp).
   struct Tuning {
     std::map<core::StreamId, net::TcpFigures> last;
     core::StreamCount count;
@@ -65,7 +65,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
-  /// How many processes of a cluster have come and gone.
+  /// The number of processes of a cluster that have come and gone.
   struct Present {
     int joined = 0, left = 0, died = 0;
     std::string first_died{};
@@ -78,7 +78,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::string last_failure;
   };
 
-  // gateway_peers.cpp: who comes and goes
+  // gateway_peers.cpp: processes and gateways that come and go
   void welcome(net::Listener::Newcomer newcomer);
   std::string objection(const net::Listener::Newcomer& newcomer) const;
   PeerPtr add_peer(core::NodeId node, bool is_unix);
@@ -91,7 +91,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void dead(Peer& peer, const std::string& reason);
   bool serves_nobody() const;
   void learn_without(const Peer& from, const net::control::Without& body);
-  /// Of a part of the world; there is such a cluster of this gateway's.
+  /// Whether a part of the world has joined. This gateway has a cluster of that part.
   bool all_joined(int part) const;
   bool all_left() const;
   bool any_inside() const;
@@ -105,7 +105,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void expect_neighbours(const core::Routes& next);
   void welcome_early();
 
-  // gateway_control.cpp: what is told to all
+  // gateway_control.cpp: news for all
   void control(Peer& from, const core::InFrame& frame);
   /// A body of a Control frame. Each says who may send it; what others send is ignored.
   void learn(Peer& from, const net::control::Joined& joined);
@@ -208,7 +208,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::unique_ptr<net::Listener> listener;
   std::vector<std::unique_ptr<net::ServiceDoor>> doors;  // at services
   core::Router router;
-  // Of links whose ends are processes, by the cluster that sends and the one that receives.
+  // Shares of links between processes, by the cluster that sends and the one that receives.
   std::map<std::pair<std::size_t, std::size_t>, core::Shares> shares;
   std::set<std::pair<std::size_t, std::size_t>> rising;  // of these, whose members will hear of it
 

@@ -14,7 +14,7 @@
 namespace isthmus::daemon {
 namespace {
 
-/// What has been told and not heard. The owner's io_context may look into it after the thread's
+/// News that the owner has not read yet. The owner's io_context may look into it after the thread's
 /// end.
 class Mail {
  public:

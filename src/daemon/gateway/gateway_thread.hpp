@@ -1,5 +1,5 @@
-// Where a gateway lives: on a thread of its own with an io_context, or on its owner's. What is
-// asked of it and what it tells cross between the two here, so that a gateway needs no locks.
+// The thread of a gateway: its own with an io_context, or its owner's. Requests and events cross
+// between the two here, so a gateway needs no locks.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -23,8 +23,8 @@ class GatewayThread {
   /// A thread of its own, which the system shows by this name. An exception that leaves it is
   /// thrown from the owner's io_context.
   GatewayThread(asio::io_context& owner, const std::string& name);
-  /// Waits for what was asked for before, and for the thread's end. What has been told and not
-  /// heard is heard by nobody.
+  /// Waits for earlier requests, and for the end of the thread. Events that the owner has not read
+  /// are dropped.
   ~GatewayThread();
   GatewayThread(const GatewayThread&) = delete;
   GatewayThread& operator=(const GatewayThread&) = delete;
@@ -39,8 +39,8 @@ class GatewayThread {
     asio::post(io(), std::forward<Work>(work));
   }
 
-  /// The same, waited for: returns what it returns, throws what it throws. What the thread has told
-  /// before is heard before this returns, as if there was no thread.
+  /// The same, but waits for the work, returns its result, and throws its exceptions. The owner
+  /// reads earlier events of the thread before this returns, as if there were one thread.
   template <class Work>
   auto call(Work&& work) {
     using Result = std::decay_t<std::invoke_result_t<Work&>>;
@@ -63,7 +63,7 @@ class GatewayThread {
   /// From that thread: `news` is to happen on the owner's, after what was told before.
   void tell(std::function<void()> news);
 
-  /// What may be called on that thread, to have `hear` called on the owner's.
+  /// A function to call on that thread. It calls `hear` on the owner's thread.
   template <class... Values, class Hear>
   std::function<void(Values...)> told(Hear hear) {
     if (!own_) return hear;

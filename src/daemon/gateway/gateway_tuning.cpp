@@ -1,5 +1,5 @@
-// How a gateway uses its links: measures them, paces what it sends under their rate, and opens more
-// streams where that brings more.
+// How a gateway uses its links: it measures them, paces its traffic under their rate, and opens
+// more streams where they help.
 #include <algorithm>
 
 #include "core/trace/trace.hpp"
@@ -13,8 +13,8 @@ double seconds(std::chrono::microseconds time) { return static_cast<double>(time
 
 }  // namespace
 
-// Lets the gateway look at its links when there is something to see: a period after something has
-// moved, or has been claimed of a rate, or when a neighbour has been silent for too long.
+// Lets the gateway look at its links when there is something to see. That is a period after
+// something moved, after a claim on a rate, or when a neighbour has been silent for too long.
 void Gateway::State::plan_tuning() {
   if (closing || closed || !router.world()) return;
   core::Time next = router.next_tick();
@@ -71,7 +71,7 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
   share_rate(peer);
 }
 
-// What the kernel refuses is told, and the link works as it is.
+// If the kernel refuses, that is reported, and the link works as it is.
 void Gateway::State::set_congestion(Peer& peer, const std::string& wanted) const {
   if (wanted.empty() || peer.driver->closed()) return;
   if (const auto error = peer.driver->set_congestion(wanted)) {
@@ -103,7 +103,7 @@ void Gateway::State::sample(Peer& peer) {
   note_counts(peer);
 }
 
-// What has been measured in so many seconds, and what follows from it.
+// Draws conclusions from the measurements of `length` seconds.
 void Gateway::State::tune(Peer& peer, double length) {
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = length};
@@ -134,7 +134,7 @@ void Gateway::State::tune(Peer& peer, double length) {
   const double round_trip = seconds(tuning.min_rtt);
   const int held = core::streams_held(rate, round_trip);
   if (held > 1 && peer.driver->begins_anew()) {
-    // Buffers that are still growing hold so many back for a moment, and no more help then.
+    // While buffers grow they hold back more streams for a moment. More streams do not help then.
     const int filled =
         core::streams_for(rate, round_trip, static_cast<double>(net::tcp_window_ceiling()));
     good = std::clamp(good, held, std::max(core::kMostHeld, filled));
@@ -148,7 +148,7 @@ void Gateway::State::tune(Peer& peer, double length) {
   }
 }
 
-// For the trace: what the link has carried, where that is news.
+// For the trace: the link's traffic, if it has changed.
 void Gateway::State::note_counts(Peer& peer) const {
   const Counts counts = counts_of(peer);
   if (counts == peer.tuning.traced) return;

@@ -37,7 +37,8 @@ bool names(const std::string& list, const std::string& entry) {
   return false;
 }
 
-// By Isthmus's own variables: a wrapper may have moved a descriptor that the native ones name.
+// Compares Isthmus's own variables: a wrapper may have moved a descriptor that the native ones
+// name.
 bool is_same_rank(const Environment& process, const Environment& rank) {
   for (const char* name : {"ISTHMUS_JOB", "ISTHMUS_RANK"}) {
     if (process.get(name) != rank.get(name)) return false;
@@ -162,7 +163,7 @@ void RankView::look(pid_t pid, Sighting& found) {
         found.reason = other ? kAnotherUser : why(pid, *mapped, process, environment_);
       }
     }
-    // An MPI program that keeps what it was given from its children: they are no ranks.
+    // This MPI program hides its environment from its children, so they are not ranks.
     if (mapped->covered_library && process && !process->get("ISTHMUS_WORLD")) return;
   }
   for (const pid_t child : children(pid)) {

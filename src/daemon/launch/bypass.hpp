@@ -11,7 +11,7 @@
 
 namespace isthmus::daemon {
 
-/// What a look at the processes of a rank shows.
+/// The result of a look at the processes of a rank.
 struct Sighting {
   bool through = false;  ///< one joins the grid: all is well
   pid_t bypass = 0;      ///< one in which MPI has begun without Isthmus; 0: none
@@ -21,10 +21,9 @@ struct Sighting {
 
 class RankView {
  public:
-  /// The processes are `rank` and all that descends from it, in podman's containers, too.
-  /// `environment` is what the rank was started with; descendants that the native launcher's
-  /// variables do not reach (a job that the program starts under a launcher of its own, say) are
-  /// nobody's rank.
+  /// Looks at `rank` and all its descendants, also those in podman's containers. `environment` is
+  /// that of the rank at its start. Descendants without the native launcher's variables are not
+  /// ranks, such as a job that the program starts under a launcher of its own.
   RankView(pid_t rank, Environment environment)
       : rank_(rank), environment_(std::move(environment)) {}
 

@@ -168,8 +168,8 @@ Captured capture(ChildPlan plan, std::chrono::milliseconds limit, int hangup_fd,
       child.stderr_pipe.reset();
     }
   }
-  // Whatever closed its output has had its say; what did not has used up its time. The group is
-  // killed before the process is reaped, while its number cannot be another's.
+  // A child that closed its output is done, and any other has used up its time. The group is killed
+  // before the process is reaped, while its number cannot belong to another process.
   const auto grace = result.timed_out ? Clock::now() : deadline;
   siginfo_t info{};
   const auto running = [&] {

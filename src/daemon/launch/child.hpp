@@ -35,7 +35,7 @@ struct Pipe {
 /// Closed on exec. Throws Failure when no descriptors are left.
 Pipe make_pipe();
 
-/// A started process. Whoever holds it waits for the pid; the destructor does not.
+/// A started process. Its owner waits for the pid; the destructor does not.
 struct Child {
   pid_t pid = -1;
   FileDescriptor stdin_pipe;  ///< to write to; only with piped_stdin
@@ -46,7 +46,7 @@ struct Child {
 /// Throws Failure when the process cannot be started (also when exec itself fails).
 Child start_child(const ChildPlan& plan);
 
-/// What a short-lived command did.
+/// The result of a short-lived command.
 struct Captured {
   int status = -1;         ///< as a shell reports it: exit code, or 128 + signal
   bool timed_out = false;  ///< it was killed after the limit, or `hangup_fd` was hung up

@@ -12,8 +12,8 @@ class Environment {
  public:
   /// This process's own.
   static Environment inherited();
-  /// What another process was started with, as far as it has left that in place; nothing when it
-  /// has ended, or is not ours to look at.
+  /// The environment that another process was started with, if it has left that in place. Empty if
+  /// the process has ended, or belongs to another user.
   static std::optional<Environment> of_process(int pid);
 
   void set(const std::string& name, const std::string& value) { values_[name] = value; }

@@ -59,8 +59,9 @@ std::optional<int> told_local_rank(const Environment& environment) {
                       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
 }
 
-// Started by its absolute path, Open MPI's mpirun (4.1 and 5.0) puts its own folders first on PATH
-// and LD_LIBRARY_PATH of the ranks; a virtual environment's python3 is then no longer found.
+// If Open MPI's mpirun (4.1 and 5.0) is started by its absolute path, it puts its own folders first
+// on PATH and LD_LIBRARY_PATH of the ranks. A virtual environment's python3 is then no longer
+// found.
 void give_back_paths(Environment& environment) {
   for (const std::string name : {"PATH", "LD_LIBRARY_PATH"}) {
     const auto kept = environment.get(kKeptPrefix + name);
@@ -74,7 +75,7 @@ void give_back_paths(Environment& environment) {
   }
 }
 
-// The world rank of a native one. Where the world cannot be read, MPI_Init says so.
+// The world rank of a native rank. If the world cannot be read, MPI_Init reports that.
 int world_rank(const Environment& environment, int native) {
   const int node = number(environment, "ISTHMUS_FIRST").value_or(0) + native;
   const auto text = environment.get("ISTHMUS_WORLD");
@@ -86,7 +87,7 @@ int world_rank(const Environment& environment, int native) {
   }
 }
 
-// What scripts go by to name files and to choose devices.
+// Sets the variables that scripts use to name files and to choose devices.
 void tell_rank(Environment& environment) {
   const int base = number(environment, "ISTHMUS_BASE").value_or(0);
   const int local_first = number(environment, "ISTHMUS_LOCAL_FIRST").value_or(0);

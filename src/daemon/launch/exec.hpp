@@ -15,7 +15,7 @@ struct ExecOptions {
   std::string argv_file{};  ///< where the words are (argv_file.hpp), if they are not in `argv`
 };
 
-/// What a rank is to run, and as what.
+/// The program of a rank, and its number and place.
 struct RankPlan {
   std::vector<std::string> argv;
   Environment environment;

@@ -1,4 +1,4 @@
-// What an agent says when a request cannot be met.
+// The errors of an agent that cannot meet a request.
 #pragma once
 
 #include <stdexcept>
@@ -18,13 +18,13 @@ class Failure : public std::runtime_error {
   std::string remedy_;
 };
 
-/// Of a name that leads to nothing.
+/// No program has this name.
 class NoSuchProgram : public Failure {
  public:
   using Failure::Failure;
 };
 
-/// Of a program that runs natively, but cannot be part of a grid.
+/// The program runs natively, but cannot be part of a grid.
 class Unwearable : public Failure {
  public:
   using Failure::Failure;

@@ -9,7 +9,7 @@
 
 namespace isthmus::daemon {
 
-/// What the user says of MPI: `mpi` of the grid file, or --mpi. All may be empty.
+/// The user's choice of MPI: `mpi` of the grid file, or --mpi. All may be empty.
 struct MpiChoice {
   std::string prefix;                 ///< where that MPI is installed
   std::string abi;                    ///< "ompi" or "mpich", for a family's name
@@ -31,7 +31,8 @@ struct LaunchChoice {
 Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
                        const Site& site);
 
-/// The kind by what `path --version` prints. Throws Failure for what is no launcher we know.
+/// The kind of a launcher, from the output of `path --version`. Throws Failure if no known launcher
+/// prints that.
 LauncherKind launcher_kind(const std::string& version_text, const std::string& path);
 
 /// The MPI library that belongs to a launcher, for programs that don't say themselves (shell

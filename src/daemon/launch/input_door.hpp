@@ -18,13 +18,13 @@
 
 namespace isthmus::daemon {
 
-/// What the rank's side must know, as text of one word.
+/// The facts that the rank's side must know, as text of one word.
 struct InputAddress {
   std::vector<std::string> addresses;
   net::Credentials credentials;
 
   std::string text() const;
-  /// Nothing when `text` is not such a text, as the name of a pipe is not.
+  /// Empty if `text` is something else, such as the name of a pipe.
   static std::optional<InputAddress> parse(const std::string& text);
 };
 

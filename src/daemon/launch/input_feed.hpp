@@ -8,9 +8,9 @@
 
 namespace isthmus::daemon {
 
-/// What process `rank` is to read from: a process beside it fetches the bytes. Returns when that
-/// has been let in. When the network fails before the end of input, it says so and kills the rank,
-/// which would take it for the end. Throws Failure.
+/// The standard input of process `rank`. A process beside it fetches the bytes. Returns when that
+/// process has been admitted. If the network fails before the end of input, it reports that and
+/// kills the rank, which would take it for the end. Throws Failure.
 FileDescriptor fetch_input(const InputAddress& address, pid_t rank);
 
 }  // namespace isthmus::daemon

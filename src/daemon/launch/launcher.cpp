@@ -51,7 +51,7 @@ std::string joined(const Words& words) {
   return list;
 }
 
-// How many ranks a host gets when all get the same.
+// The number of ranks on a host, if all hosts get the same.
 int ranks_per_host(const LaunchPlan& plan) {
   const int hosts = static_cast<int>(plan.hosts.size());
   return (total(plan) + hosts - 1) / hosts;
@@ -72,7 +72,7 @@ Words forwarded_by_x(const LaunchPlan& plan) {
   return words;
 }
 
-// What Open MPI wants to be told of each program anew.
+// The options that Open MPI needs again for each program.
 Words open_mpi_options(const LaunchPlan& plan) {
   Words words;
   if (!plan.hosts.empty()) words = {"--host", hosts_with_slots(plan)};

@@ -1,4 +1,5 @@
-// The native launchers: how each is told to start the ranks. One row per kind in launcher.cpp.
+// The native launchers, and the command of each to start the ranks. One row per kind in
+// launcher.cpp.
 #pragma once
 
 #include <string>
@@ -49,8 +50,7 @@ bool garbles_stdin(const Launcher& launcher);
 /// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
 bool changes_paths(const Launcher& launcher);
 
-/// Whether it starts ranks on its own host alone when it is told no hosts and stands in no batch
-/// job.
+/// Whether it starts ranks only on its own host if it gets no hosts and there is no batch job.
 bool starts_here(const Launcher& launcher, const Environment& environment);
 
 /// Whether the ranks of all parts get one command, `isthmusd exec --by-rank`, so that each finds

@@ -1,4 +1,4 @@
-// What of MPI and of Isthmus a running process has in its memory, as /proc tells it.
+// The parts of MPI and of Isthmus in the memory of a running process, from /proc.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace isthmus::daemon {
 struct Mapped {
   bool joins = false;              ///< it joins the grid, or has: MPI_Init came to Isthmus
   std::vector<std::string> stubs;  ///< ABIs of the entry stubs: "ompi"
-  /// Path of an MPI library for which there is no stub in the process; empty: none.
+  /// Path of an MPI library without a stub in the process. Empty: there is none.
   std::string bare_library;
   bool covered_library = false;  ///< an MPI library for which there is one
   /// The MPI libraries' variables that begin as zeros.
@@ -31,7 +31,7 @@ Mapped read_maps(std::istream& maps);
 /// its variables. True also where that cannot be seen.
 bool mpi_has_begun(int pid, const Mapped& mapped);
 
-/// Of a process; nothing when it has ended, or is not ours to look at.
+/// Empty if the process has ended, or belongs to another user.
 std::optional<Mapped> mapped_in(int pid);
 
 }  // namespace isthmus::daemon

@@ -25,9 +25,9 @@ constexpr std::chrono::milliseconds kSweepInterval{50};
 constexpr int kSweepsBeforeKill = 2000 / 50;      // what the launcher left gets kGrace, too
 constexpr int kSweepsBeforeGivingUp = 5000 / 50;  // processes that even SIGKILL cannot end
 
-// SIGTERM to those of our descendants that have `variable`. What has another environment than
-// launcher and ranks tidies up after a rank and ends by itself, as `podman container cleanup`,
-// without which podman takes the container for running.
+// SIGTERM to those of our descendants that have `variable`. Processes with another environment tidy
+// up after a rank and end by themselves, such as `podman container cleanup`. Without that, podman
+// takes the container for running.
 void ask_to_end(const char* variable) {
   signal_descendants(getpid(), SIGTERM, [variable](pid_t pid) {
     const auto environment = Environment::of_process(pid);

@@ -10,7 +10,7 @@
 
 namespace isthmus::daemon {
 
-/// Where a program is looked for and run.
+/// The place where a program is found and run.
 struct Site {
   std::string host;
   std::string cluster;
@@ -44,8 +44,8 @@ std::optional<MpiLibrary> library_of_program(const std::string& path, const Site
 /// statically.
 Program inspect_program(const std::vector<std::string>& argv, const Site& site);
 
-/// What MPI_Get_library_version of `library` says; empty when it cannot be asked. `self` is this
-/// program, which loads the library in a process of its own.
+/// The text of MPI_Get_library_version of `library`. Empty if the library cannot be asked. `self`
+/// is this program, which loads the library in a process of its own.
 std::string library_version(const std::string& library, const std::string& self, const Site& site);
 
 }  // namespace isthmus::daemon

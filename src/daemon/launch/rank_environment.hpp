@@ -1,4 +1,4 @@
-// What ranks find in their environment (docs/control.md), and how `isthmusd exec` reads it.
+// The variables in the environment of ranks (docs/control.md), and how `isthmusd exec` reads them.
 #pragma once
 
 #include <string>

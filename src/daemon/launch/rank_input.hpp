@@ -1,4 +1,4 @@
-// What world rank 0 reads from its standard input, on its way there.
+// The way of standard input to world rank 0.
 #pragma once
 
 #include <cstddef>

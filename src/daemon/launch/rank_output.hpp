@@ -1,11 +1,11 @@
-// Where a rank's output goes, when not to the launcher.
+// The files for a rank's output, if it does not go to the launcher.
 #pragma once
 
 #include <string>
 
 namespace isthmus::daemon {
 
-/// Who a rank is, for names of files and for people.
+/// The identity of a rank, for names of files and for people.
 struct RankIdentity {
   int rank = 0;  ///< in the world
   std::string host;

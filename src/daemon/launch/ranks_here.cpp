@@ -20,7 +20,8 @@ std::string text_of(pid_t pid, const char* file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// By what `isthmusd exec` has set; it is none itself, since it sets that as it becomes the program.
+// Reads the variables that `isthmusd exec` has set. `isthmusd exec` itself is not a rank, since it
+// sets them as it becomes the program.
 std::optional<int> rank_of(pid_t pid) {
   const std::string environment = '\0' + text_of(pid, "environ");
   const std::string name = std::string(1, '\0') + "ISTHMUS_RANK=";

@@ -14,8 +14,8 @@ struct RankHere {
   std::string program;  ///< its words; at most 120 bytes
 };
 
-/// Of what descends from this process: whoever was started as a rank, whether it has called
-/// MPI_Init, is stopped, or has no part in the grid. What ranks start is left out.
+/// The ranks among the descendants of this process, whether they have called MPI_Init, are stopped,
+/// or have no part in the grid. The processes that ranks start are left out.
 std::vector<RankHere> ranks_here();
 
 }  // namespace isthmus::daemon

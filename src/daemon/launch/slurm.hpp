@@ -1,4 +1,4 @@
-// How Slurm's srun is told which MPI it starts.
+// The choice of Slurm's `srun --mpi`.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace isthmus::daemon {
 /// The names in what `srun --mpi=list` prints.
 std::vector<std::string> pmi_types(const std::string& listing);
 
-/// What of `types` a library can be started with, for --mpi=; empty: the site's own choice. Throws
-/// Failure when there is nothing that the library knows.
+/// The type of `types` with which a library can be started, for --mpi=. Empty: the site's own
+/// choice. Throws Failure if the library knows none of them.
 std::string choose_pmi(const std::vector<std::string>& types, const MpiLibrary& library,
                        const Site& site);
 

@@ -1,4 +1,4 @@
-// From what a launcher asks for to what is started natively.
+// Turns the launcher's request into the commands that are started natively.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace isthmus::daemon {
 
-/// What `inspect` finds out, kept for `spawn`.
+/// The findings of `inspect`, kept for `spawn`.
 struct Inspection {
   Program program;
   Launcher launcher;

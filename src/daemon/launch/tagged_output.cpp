@@ -151,7 +151,8 @@ int run_tagged(const std::string& tag, const std::function<int()>& become) {
     forward_signals(signals.get(), child);
     ended = waitpid(child, &status, WNOHANG) == child;
   }
-  // What is in the pipes now; a process that the program left behind may hold them open.
+  // Reads the bytes that are in the pipes now. A process that the program left behind may hold them
+  // open.
   for (Relay& relay : relays) {
     while (relay.pipe) {
       pollfd wait{relay.pipe.get(), POLLIN, 0};

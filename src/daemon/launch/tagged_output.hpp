@@ -12,7 +12,7 @@ class LineTagger {
  public:
   static constexpr std::size_t kMaxHeld = 65536;
   explicit LineTagger(std::string tag) : tag_(std::move(tag)) {}
-  /// What can be written now.
+  /// The bytes that can be written now.
   std::string take(std::string_view bytes);
   /// The last line, when it has no line break; one is added.
   std::string finish();

@@ -30,7 +30,7 @@ class Search {
  public:
   Search(const Site& site, Pass pass) : site_(site), pass_(pass) {}
 
-  /// Of the first word that names an MPI program.
+  /// Examines the first word that names an MPI program.
   void words(const std::vector<std::string>& argv) {
     for (std::size_t i = 1; i < argv.size() && !found_; ++i) {
       if (argv[i].find_first_of(" \t\n") != std::string::npos) {
@@ -41,7 +41,7 @@ class Search {
     }
   }
 
-  /// Of all that the script's text names.
+  /// Examines all names in the script's text.
   void script(const std::string& text, const std::string& folder, int depth) {
     for (const std::string& word : plain_words(text)) named(word, folder, depth);
   }

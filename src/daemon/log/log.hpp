@@ -1,5 +1,5 @@
-// What isthmusd does, on its standard error, for whoever wants to see it: `isthmus run` shows it
-// where ISTHMUS_LOG asks for it. What users are told anyway goes through the control channel.
+// The actions of isthmusd on its standard error. `isthmus run` shows them if ISTHMUS_LOG asks for
+// it. News that users get anyway go through the control channel.
 //
 //   log::debug("{} has joined: {} of {}", name, joined, size);
 //
@@ -20,7 +20,7 @@ enum class Level { Off, Warn, Info, Debug };
 /// "off", "warn", "info" or "debug"; empty: off. Throws Failure with a sentence that lists them.
 Level parse_level(std::string_view text);
 
-/// From now on lines of this level and the graver ones are written, with `name` ("east").
+/// From now on, lines of this level and graver ones are written, with `name` ("east").
 void start(Level level, const std::string& name);
 bool wanted(Level level);
 void write(Level level, const std::string& sentence);
