@@ -227,8 +227,7 @@ def run(
             help="While the program runs, serve the counters of the links to Prometheus. The "
             "address is http://ADDRESS:PORT/metrics on the host of the first cluster's agent; "
             "each further agent takes the next port. ADDRESS is 127.0.0.1 by default. Port 0 "
-            "takes any free port; -v shows it. Traffic that processes exchange directly or by "
-            "shared memory is not counted: --stats shows it at the end.",
+            "takes any free port; -v shows it.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
