@@ -1,5 +1,5 @@
-"""What the command says of itself: help in every form, version, completion, manual pages, and the
-sample of a grid file."""
+"""The command's own texts: help in every form, version, completion, manual pages, and the sample
+of a grid file."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What goes wrong beside the steps of a run is heard of, for somebody may wait for it."""
+"""Errors in the background of a run are reported, because something may wait for the result."""
 
 import asyncio
 

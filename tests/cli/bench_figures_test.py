@@ -1,4 +1,4 @@
-"""From samples to figures, and from figures to verdicts."""
+"""Samples become figures, and figures become verdicts."""
 
 from dataclasses import replace
 from io import StringIO

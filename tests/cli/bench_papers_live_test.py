@@ -17,7 +17,7 @@ def test_the_smallest_figure_is_had(tmp_path: Path, monkeypatch, capfd):
     assert main(["bench", "papers", *words]) == 0
     (figure,) = json.loads(file.read_text())["figures"]
     assert figure["failures"] == []
-    # What a gateway adds is a difference of two times: on a loaded machine it may be less than 0.
+    # The cost of a gateway is a difference of two times: on a loaded machine it may be less than 0.
     here = {found["what"]: found["here"] for found in figure["findings"]}
     assert all(math.isfinite(value) for value in here.values())
     assert all(value > 0 for what, value in here.items() if what != "what a gateway adds")

@@ -32,7 +32,7 @@ def recipe(name: str):
 
 
 def values(name: str, kind: str, results) -> dict[str, float | None]:
-    """What a recipe says when its one benchmark has left these results."""
+    """The verdict of a recipe whose one benchmark has left these results."""
     measured = Measured()
     measured.add("", kind, json.loads(json.dumps(results.as_json())))
     found: dict[str, float | None] = {}

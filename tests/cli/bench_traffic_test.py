@@ -1,4 +1,4 @@
-"""What crosses the wide area while contestants have their turns: read, kept, drawn."""
+"""The traffic over the wide area while contestants have their turns: read, kept, drawn."""
 
 import json
 from pathlib import Path

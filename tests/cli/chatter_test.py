@@ -1,4 +1,4 @@
-"""What native launchers say of ranks that failed, as they said it in November 2026."""
+"""The words of native launchers about ranks that failed, as of November 2026."""
 
 import pytest
 

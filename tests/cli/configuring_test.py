@@ -1,4 +1,4 @@
-"""What agents are told first."""
+"""The first message to agents."""
 
 import pytest
 

@@ -24,7 +24,7 @@ from faulty import Sshd  # noqa: E402
 
 @pytest.fixture(scope="module")
 def prefix() -> Path:
-    """Where Isthmus stands, as a cluster's `prefix`."""
+    """The folder of Isthmus, as a cluster's `prefix`."""
     try:
         found = find_isthmusd()
     except RunError as error:

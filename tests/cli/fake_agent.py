@@ -1,6 +1,6 @@
 """An agent that speaks docs/control.md and starts nothing. It does what `scenario.json`, beside
-its bin/, says: for each op received, a list of actions in place of the usual answer. What it was
-told goes to `heard.jsonl`.
+its bin/, says: for each op received, a list of actions in place of the usual answer. It writes
+the messages that it gets to `heard.jsonl`.
 
 Actions: {"say": message, "text": payload} | {"raw": text} | {"stderr": text} | {"die": status}
        | {"kill_self": signal} | {"sleep": seconds} | {"usual": true}

@@ -1,4 +1,4 @@
-"""How long ranks have to end by themselves."""
+"""The time that ranks have to end by themselves."""
 
 import pytest
 

@@ -159,7 +159,7 @@ def test_services_of_another_run_that_are_none_are_left_out():
 
 
 class Relay:
-    """What a service does, for one job, with a word for whom it does not take."""
+    """A service for one job, with a sentence for connections that it refuses."""
 
     def __init__(self, secret: bytes) -> None:
         self.secret = secret

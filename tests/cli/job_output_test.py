@@ -1,4 +1,4 @@
-"""What a run reads and prints."""
+"""The input and output of a run."""
 
 import shlex
 import subprocess

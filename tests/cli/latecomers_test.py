@@ -9,7 +9,7 @@ WEST = Missing("cluster west", 0, 8)
 
 
 class Cluster:
-    """Is missing until it has been looked for so many times."""
+    """It is missing until it has been looked for this many times."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks

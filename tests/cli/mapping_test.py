@@ -129,7 +129,7 @@ def test_nothing_gets_worse(metis, seed):
 
 
 def test_costs_are_kept_while_ranks_are_exchanged():
-    """What a pass has gained is what the cost has lost."""
+    """The gain of a pass is the loss of the cost."""
     pairs = renamed(mesh(5, 6), 30)
     between = wires.Wires(
         [[0, 1, 5], [1, 0, 2], [5, 2, 0]], [[0, 1e-3, 0], [1e-3, 0, 1e-2], [0, 1e-2, 0]]

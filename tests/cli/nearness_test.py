@@ -1,4 +1,4 @@
-"""Who reaches whom how, by what agents have said of where they are."""
+"""How clusters reach each other, from the places that their agents report."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace

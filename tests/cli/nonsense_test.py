@@ -1,5 +1,5 @@
-"""Whatever the user gets wrong ends in sentences: nonsense in every variable and every option, and
-an agent that is silent in every state."""
+"""Every mistake of a user ends in sentences: nonsense in every variable and every option, and an
+agent that is silent in every state."""
 
 import json
 import os

@@ -68,7 +68,7 @@ class Meeting:
 
 
 def fake_isthmusd(folder: Path) -> Path:
-    """Repeats what it is told, until its input ends."""
+    """Repeats its input until that ends."""
     program = folder / "isthmusd"
     program.write_text("#!/bin/sh\nexec cat\n")
     program.chmod(0o755)

@@ -6,7 +6,7 @@ from isthmus.ports import Caller, Ports
 
 
 class Answers:
-    """What callers have been answered, by rank."""
+    """The answers to callers, by rank."""
 
     def __init__(self):
         self.given = {}

@@ -1,4 +1,4 @@
-"""What a program whose profile there is would take elsewhere: other links, places, grids."""
+"""The predicted time of a profiled program elsewhere: other links, places, grids."""
 
 from types import SimpleNamespace
 

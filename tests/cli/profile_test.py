@@ -1,4 +1,4 @@
-"""What is made of a profile: the file, its tables, its picture."""
+"""The products of a profile: the file, its tables, its picture."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What ranks ask the launcher, and how it answers."""
+"""Questions of ranks to the launcher, and its answers."""
 
 import pytest
 

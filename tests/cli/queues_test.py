@@ -131,7 +131,7 @@ def test_scripts(name):
     ("shell", "line", "said"), [("bash", "false", 1), ("sh", "exit 3", 3), ("sh", "true", None)]
 )
 def test_a_setup_that_fails_is_the_end_of_a_script(tmp_path, shell, line, said):
-    """None: it goes on, here to a joiner that is not there."""
+    """No signal: it goes on, here to a joiner that is missing."""
     words = part(setup=["true", line], folder=str(tmp_path), wdir="/")
     script = scripts.text(words, schedulers.KNOWN["slurm"])
     done = subprocess.run([shell], input=script, text=True, capture_output=True, check=False)

@@ -100,7 +100,7 @@ def test_agents_that_dial_in():
 
 
 def test_setup_and_program_of_a_cluster(grid):
-    """What setup prints is nothing of the agent's, which has the environment that it made."""
+    """Setup has output of its own, and the agent has the environment that setup made."""
     grid.cluster(
         "east",
         'setup = ["echo noise", "export HOW=it"]\nprogram = "/east/app"\nwdir = "/scratch"',

@@ -1,4 +1,4 @@
-"""What fake agents are told to do, and what is expected of the launcher's sentence."""
+"""Orders for fake agents, and the launcher's expected sentence."""
 
 EXIT_0 = {"op": "exit", "status": 0, "signal": None, "joined": True, "finalized": True}
 RUNNING = {"keep_running": True}

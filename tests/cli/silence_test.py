@@ -1,4 +1,4 @@
-"""What the user hears of silent links."""
+"""Messages about silent links."""
 
 from isthmus.grid import ClusterSpec, Grid
 from isthmus.placement import Part

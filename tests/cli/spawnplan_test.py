@@ -1,4 +1,4 @@
-"""Where processes that are spawned go."""
+"""The places of spawned processes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The timeline of --trace, from traces as processes write them, and what is told of its lacks."""
+"""The timeline of --trace, from traces as processes write them, and the report of its gaps."""
 
 import struct
 import tempfile

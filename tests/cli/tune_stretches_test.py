@@ -70,7 +70,7 @@ def test_links_that_are_full_are_no_stretch_that_ways_share():
     ids=["hosts", "more-than-in-a-fan", "less-than-in-a-fan", "free", "not-measured"],
 )  # fmt: skip
 def test_what_hosts_and_gateways_carry_is_no_stretch(both: float, shares: bool):
-    """Of ways of 120 MB/s, as recorded of gateways on two busy cores."""
+    """Ways of 120 MB/s, recorded with gateways on two busy cores."""
     measured = {**fan(78e6, 76e6), "both_bytes": both, "both_seconds": 1 if both else 0}
     assert ("shared" in of_three(measured, link=1e9).network()) == shares
 

@@ -56,7 +56,7 @@ MIB = 1 << 20
 
 
 def printed(**of_pair: float) -> str:
-    """What tune.c prints of eight pairs over links of 100 Mbit/s, with 16 messages each."""
+    """The output of tune.c for eight pairs over links of 100 Mbit/s, with 16 messages each."""
     cluster = {"ranks": 8, "latency": 5e-5, "bytes": 11 * MIB, "seconds": 0.97, "message": 2e-6}
     pair = {"between": ["a", "b"], "latency": 0.01, "senders": 8, "message": 2e-5}
     data = {
@@ -278,7 +278,7 @@ def test_what_pairs_share_is_said_in_the_grid_file():
 
 
 def test_the_text_of_many_clusters_is_bounded():
-    """Whoever looked at all ways between them would not come to an end."""
+    """A search through all ways between them would not end."""
     names = [f"{'long' * 14}{i}" for i in range(64)]
     links = [
         LinkSpec(between=[a, b], rtt=f"{1 + i} ms", rate="1 Gbit/s")

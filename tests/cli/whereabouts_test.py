@@ -1,4 +1,4 @@
-"""What the user is told of where ranks are: from their answers, and by which occasions."""
+"""The report of where ranks are: from their answers, and on which occasions."""
 
 import signal
 

@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def native(ranks: int, *command: object, cwd: Path) -> str:
-    """What the program prints under Open MPI's own launcher."""
+    """The program's output under Open MPI's own launcher."""
     return subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
         + [str(word) for word in command],
@@ -123,7 +123,7 @@ def test_netpipe_finds_what_it_sent(isthmus, tmp_path, east, west, how):
 
 
 def scalapack(mpi: str) -> Path:
-    """Where its own tests are, as built for that MPI, and their inputs."""
+    """The folder of its own tests, built for that MPI, and of their inputs."""
     return Path("/usr/lib/x86_64-linux-gnu/scalapack") / f"{mpi}-tests"
 
 
@@ -253,7 +253,7 @@ def test_dumps_of_lammps(isthmus, tmp_path: Path, kind: str) -> None:
 
 
 def test_pnetcdf(isthmus, programs: Path, tmp_path: Path) -> None:
-    """Whose independent accesses open the file on MPI_COMM_SELF."""
+    """Its independent accesses open the file on MPI_COMM_SELF."""
     program = built(programs, "pnetcdf_records", ["mpicc.openmpi"], "-lpnetcdf")
     file = check_file_is_the_same(isthmus, tmp_path, program, "FILE")
     subprocess.run(["ncvalidator", "-q", file], check=True, timeout=240)

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where compiled test programs live; kept between runs to spare the compiler."""
+    """The folder of compiled test programs; kept between runs to spare the compiler."""
     absent = mpis.missing()
     assert not absent, f"not installed: {', '.join(absent)}; `make setup` installs them"
     folder = mpis.ROOT / "build" / "tests"

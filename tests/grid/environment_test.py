@@ -1,4 +1,4 @@
-"""What ranks find in their environment, and which part of the command line MPI says they are."""
+"""The environment of ranks, and the part of the command line that MPI reports for them."""
 
 from __future__ import annotations
 

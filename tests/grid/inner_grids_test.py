@@ -1,5 +1,5 @@
-"""A run over a grid that takes in others: each pair of ranks reaches each other, by way of the
-clusters of inner grids, and each rank knows its cluster's whole name."""
+"""A run over a grid with inner grids. Each pair of ranks reaches each other through the clusters
+of inner grids. Each rank knows its cluster's whole name."""
 
 from __future__ import annotations
 

@@ -386,7 +386,7 @@ def test_so_does_an_exit_and_no_child_tells_another(profiled, tmp_path, library)
 
 
 def test_the_variable_is_for_the_face_alone(isthmus, tmp_path) -> None:
-    """Nor is anything written where nobody asked."""
+    """Nothing is written without a request."""
     python = mpis.ALL["openmpi5"].python
     code = "from mpi4py import MPI; import os; print(*(k for k in os.environ if 'PROFILE' in k))"
     for option in ([], ["--profile", tmp_path / "app.json"]):

@@ -12,8 +12,8 @@ in the first one: the program's name says whether, and under which library or pa
 
 By default a program's first and last number of ranks meet one library or one mixed pair each, so
 that every library and pair meets programs of every kind in minutes. Which ones, the program's name
-says: a new program changes nothing for the others. Those in Fortran meet all of theirs. With
---all-libraries each number meets all.
+says: a new program changes nothing for the others. Programs in Fortran meet all of their
+libraries. With --all-libraries each number meets all.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def fits(program: Path, pair: tuple[str, str]) -> bool:
     return not mpis.needs_sessions(program) or not {*pair} & mpis.WITHOUT_SESSIONS
 
 
-# What libraries do natively as well (2026-11).
+# The libraries do so natively as well (2026-11).
 NATIVE_BUGS = {
     ("intel2021", "comm/limit.c", 4): "MPI_Allreduce asserts where there are many communicators",
     ("intel2021", "file/views.c", 2): "distributed arrays in Fortran's order are packed wrongly",

@@ -1,4 +1,4 @@
-"""What a run says of what it refuses."""
+"""The errors of a run that is refused."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ PROGRAMS = sorted(
         *(mpis.PROGRAMS / "p2p").glob("partitioned*.c"),
     ]
 )
-# Of wrong calls Isthmus finds more than native libraries do.
+# Isthmus finds more wrong calls than native libraries do.
 OF_ERRORS = [program for program in PROGRAMS if "errors" in program.name]
 # Natively Open MPI's MPI_Comm_create on intercommunicators ignores the group's order, and MPICH
 # loses an MPI_Ibcast there, or hangs in a barrier.

@@ -158,7 +158,7 @@ def test_ranks_of_a_native_job_are_listed(isthmus, built, library):
         assert "no rank of isthmus-" in done.stderr
 
 
-# Of a link between gateways the leg has no number of conduits, and a timeline does not know it.
+# The leg of a link between gateways has no number of conduits, and a timeline does not know it.
 ROW = re.compile(
     r"│ ([\w/]+ -> [\w/]+)(?:, memory(?! \()(?= ))?(, \w+(?: \w+)?)?(?: \(\d+\))? *"
     r"│ +(\d+) │ +(\d+) │"

@@ -1,4 +1,4 @@
-"""Standard input of any size reaches world rank 0 whole, also where that is slow to read it."""
+"""Standard input of any size reaches world rank 0 whole, even if that rank reads it slowly."""
 
 from __future__ import annotations
 

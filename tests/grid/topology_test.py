@@ -1,5 +1,5 @@
 """A program with isthmus.h, without Isthmus, on one cluster, and over links that a grid file
-describes. What it asks of two clusters is in tests/programs/topology_api."""
+describes. Its questions about two clusters are in tests/programs/topology_api."""
 
 from __future__ import annotations
 

@@ -38,14 +38,14 @@ def grid(tmp_path: Path):
 
 @pytest.fixture(params=["tcp", "posix,self"], ids=["tcp", "memory"])
 def transports(request, monkeypatch) -> str:
-    """What UCX uses, of Isthmus alone."""
+    """The transports that UCX uses for Isthmus alone."""
     monkeypatch.setenv("ISTHMUS_UCX_TLS", request.param)
     return request.param
 
 
 @pytest.mark.parametrize("reach", ["gateway", "direct"])
 def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
-    """Of mixed libraries, one of which (MPICH 4.0) has UCX in use itself."""
+    """Mixed libraries, one of which (MPICH 4.0) uses UCX itself."""
     for program in ("p2p/modes.c", "coll/all.c")[: 1 if transports == "tcp" else 2]:
         east, west = (
             mpis.ALL[name].build(mpis.PROGRAMS / program, programs)

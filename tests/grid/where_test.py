@@ -1,4 +1,4 @@
-"""Where the ranks are, asked by SIGQUIT while they wait for each other over two clusters."""
+"""SIGQUIT asks where the ranks are, while they wait for each other over two clusters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The lab's own test, in small sizes, on every shipped testbed.
 
-A busy machine makes things slower, so only what it cannot cause fails here: somebody reached who
-must not be, somebody not reached, a shorter way or a higher rate than there is."""
+A busy machine makes things slower. So the test fails only for what that cannot cause: a host that
+must not be reached is, one that must be is not, or a way is shorter or faster than it can be."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""By how many streams processes send bulk when all of them do at the same time."""
+"""The number of streams for bulk when all processes send at the same time."""
 
 import statistics
 import sys
@@ -48,5 +48,6 @@ def test_pairs_that_send_at_the_same_time_leave_each_other_windows(standing, tmp
                 by_pair[trace.process, frame["peer"]].append(frame["stream"])
     assert len(by_pair) == 32, by_pair.keys()
     took = [len(set(streams[len(streams) // 2 :])) for streams in by_pair.values()]
-    # With all that stand by for a pair alone: 7 or 8. Who is alone for a moment has more streams.
+    # All streams that stand by for a pair alone: 7 or 8. A process that is alone for a moment has
+    # more streams.
     assert statistics.median(took) <= 3, took

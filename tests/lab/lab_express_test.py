@@ -1,4 +1,4 @@
-"""What small messages of a far link go by while large ones fill it."""
+"""The streams of small messages while large ones fill a long link."""
 
 import sys
 from collections import Counter

@@ -16,7 +16,7 @@ LINK = re.compile(
 
 @pytest.fixture
 def walled_in(standing):
-    """Nothing that others begin reaches the second cluster, where the first one's gateway dials."""
+    """The second cluster's firewall lets nothing in, and the first one's gateway dials it."""
     return standing("hablot", "--nodes", "1", "--set", "site.b.firewall=outgoing")
 
 

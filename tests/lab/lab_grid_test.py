@@ -114,7 +114,7 @@ def where(tmp_path_factory):
 
 
 def on_their_nodes(sites, count):
-    """What `where` prints with one rank on each of so many nodes at every site."""
+    """The output of `where` with one rank on each of this many nodes at every site."""
     nodes = [f"{site}{i}" for site in sites for i in range(1, count + 1)]
     n = len(nodes)
     return sorted(f"{rank}/{n} {node} {n * (n - 1) // 2}" for rank, node in enumerate(nodes))

@@ -1,4 +1,4 @@
-"""How labs begin and end. Whatever ends one, nothing of it is left."""
+"""The begin and end of labs. Nothing of a lab is left, however it ends."""
 
 import os
 import pty
@@ -18,7 +18,7 @@ WAITING = ("--", "sh", "-c", "sleep 3600 & echo up; wait")
 
 
 def host_traces() -> set[str]:
-    """What a lab could leave in the host's own namespaces."""
+    """Things that a lab could leave in the host's own namespaces."""
     devices = {f"device {path.name}" for path in Path("/sys/class/net").iterdir()}
     mounts = {
         f"mount {line.split()[4]}" for line in Path("/proc/self/mountinfo").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What the wires of a lab do, seen by real TCP. No test depends on the machine being quick."""
+"""The behaviour of a lab's wires, seen by real TCP. No test depends on the machine being quick."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What hosts of a cluster with `encrypt = false` see on their wires, and what those between do."""
+"""The bytes on the wires inside a cluster with `encrypt = false`, and on those between clusters."""
 
 from __future__ import annotations
 

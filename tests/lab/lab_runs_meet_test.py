@@ -33,7 +33,7 @@ def lab(standing) -> StandingLab:
 
 
 class Runs:
-    """Of two sites: one opens a port, one connects to it, each with a grid file of its own."""
+    """One site opens a port and the other connects to it, each with a grid file of its own."""
 
     def __init__(self, lab: StandingLab, folder: Path) -> None:
         self.lab = lab
@@ -200,7 +200,7 @@ def service(lab: StandingLab, tmp_path: Path) -> Iterator[Service]:
 
 @pytest.mark.parametrize("whose", ["the opener's", "the client's", "both's"])
 def test_they_meet_at_a_service(runs: Runs, service: Service, whose: str):
-    """Of which one of the two has a key, or each one of its own."""
+    """One of the two has a key for it, or each has one of its own."""
     opener = SERVICE.format(key=service.user("alice")) if whose != "the client's" else ""
     client = SERVICE.format(key=service.user("bob")) if whose != "the opener's" else ""
     both = runs.opener(opener), runs.client(client)
@@ -237,7 +237,7 @@ def test_a_key_that_is_not_taken_is_told(runs: Runs, service: Service):
 
 
 def test_a_relay_that_is_killed_and_comes_back_loses_nothing(runs: Runs):
-    """Whoever has started it starts it again, and guests come where they came."""
+    """Its user starts it again, and guests use the same address."""
     both = runs.talk(RELAY.format(port=7500), "")
     kill(runs.lab, r"isthmusd gateway")
     runs.bell.touch()

@@ -246,7 +246,7 @@ def test_gateways_on_compute_nodes(queues, hello):
 
 
 def test_ranks_are_where_a_map_has_them(queues, hello):
-    """Nodes b1 and b2 have the odd ranks, and the map is told by what ranks print."""
+    """Nodes b1 and b2 have the odd ranks. The ranks' output shows the map."""
     where = queues.folder / "app.map"
     where.write_text("0,2 a\n1,3 b\n")
     job = queues.submit("--map", where, hello(O4))

@@ -19,7 +19,7 @@ def narrow(standing):
 
 
 def tuned(lab, tmp_path, *options):
-    """What one run of `isthmus tune` with these options kept."""
+    """The figures that one run of `isthmus tune` with these options kept."""
     grid = tmp_path / "grid.toml"
     grid.write_text(lab.exec("sh", "-c", 'cat "$ISTHMUS_GRID"').stdout)
     tune = [sys.executable, "-m", "isthmus", "tune", "-g", grid, "--passes", 1, *options]

@@ -1,4 +1,4 @@
-"""What takes minutes by its nature, and figures that are printed: `make lab-waiting`."""
+"""Tests that take minutes by nature, and print figures: `make lab-waiting`."""
 
 import re
 import time
@@ -15,7 +15,7 @@ BLOCKED = 90.0  # seconds
 
 
 def test_one_queue_is_blocked_for_90_seconds(queues, hello):  # noqa: F811
-    """Nobody gives up meanwhile, and then there is one world."""
+    """No part gives up meanwhile, and then there is one world."""
     queues.drain("b")
     job = queues.submit(*mixed(hello))
     said = job / "err"
@@ -32,7 +32,7 @@ def test_one_queue_is_blocked_for_90_seconds(queues, hello):  # noqa: F811
 
 @pytest.mark.parametrize("site", ["a", "b"])
 def test_how_long_the_end_of_one_part_takes(queues, hello, site):  # noqa: F811
-    """From `scancel` of either to the end of both, by Slurm's own clocks, too."""
+    """Measures from `scancel` of either part to the end of both, also by Slurm's own clocks."""
     job = queues.submit(*mixed(hello, 100))
     until_running(queues, job)
     began = time.monotonic()

@@ -11,7 +11,7 @@ import mpis
 import pytest
 from waiting import eventually
 
-# Both directions at once, so many rounds of so many megabytes, each with a content of its own.
+# Both directions at once, in rounds of some megabytes, each with a content of its own.
 EXCHANGE = """
 import hashlib, sys
 from mpi4py import MPI
@@ -29,9 +29,9 @@ for turn in range(rounds):
 """
 
 
-# Rank 0 sleeps until told while all from rank 2 on but the last send to it; rank 1 and the last, in
-# different clusters, meanwhile exchange what they have and then wake it. What each process has used
-# at most, in MiB, is printed at the end.
+# Rank 0 sleeps while ranks from 2 on, except the last, send to it. Rank 1 and the last, in
+# different clusters, exchange data meanwhile, and then wake it. Each process prints its largest
+# memory in MiB at the end.
 SLEEPER = """
 import os, sys, time
 from mpi4py import MPI
@@ -115,7 +115,7 @@ def finish(process, timeout=240):
 
 
 def streams(stats: str) -> list[int]:
-    """Of each direction of the link, by the table of --stats."""
+    """The figures of each direction of the link, from the table of --stats."""
     rows = [row.split("│") for row in stats.splitlines() if re.search(r"[ab] -> [ab]", row)]
     assert len(rows) == 2, stats
     return [int(row[6]) for row in rows]
@@ -200,7 +200,7 @@ def test_a_receiver_that_sleeps_stops_nobody_else_and_fills_no_memory(lab, tmp_p
     out, _ = finish(sleeper(lab, tmp_path, senders=4, messages=100, seconds=0))
     ranks = {int(r): int(m) for r, m in re.findall(r"most (\d+) (\d+)", out)}
     assert sorted(ranks) == list(range(7))
-    # Of the 400 MiB that wait the receiver holds its share of windows; the rest is not sent.
+    # The receiver holds its windows' share of the 400 MiB that wait; the rest is not sent.
     own = min(ranks.values())
     assert max(ranks.values()) < own + 256 + 30, ranks
     gateways = [int(m) for m in re.findall(r"most isthmusd (\d+)", out)]

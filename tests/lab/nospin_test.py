@@ -1,5 +1,5 @@
-"""What labs preload into ranks that spin: which polls wait, counted by how often the kernel put the
-process to sleep."""
+"""The library that labs preload into ranks that spin. The kernel's count of sleeps shows which
+polls wait."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the tests of real Slurms share: a program, and questions to a site."""
+"""Shared parts of the tests of real Slurms: a program, and questions to a site."""
 
 import shutil
 import subprocess
