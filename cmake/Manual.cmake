@@ -1,5 +1,5 @@
-# Manual pages and scripts of shell completion, made of what `isthmus --help` says. They need what
-# the command itself needs (pyproject.toml); where that is not there they are left out.
+# Manual pages and scripts of shell completion, made of the texts of `isthmus --help` and of two pages of
+# docs/. They need the same packages as the command (pyproject.toml). Without these they are left out.
 execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import ClusterShell, pydantic, rich, typer"
                 RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
 if(missing)
@@ -15,6 +15,9 @@ add_custom_command(
   COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/generate/manual.py" "${made}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${made}/.stamp"
   DEPENDS ${command_sources} "${PROJECT_SOURCE_DIR}/tools/generate/manual.py"
+          "${PROJECT_SOURCE_DIR}/tools/generate/roff.py"
+          "${PROJECT_SOURCE_DIR}/tools/generate/grid_keys.py"
+          "${PROJECT_SOURCE_DIR}/docs/grid.md" "${PROJECT_SOURCE_DIR}/docs/environment.md"
           "${PROJECT_SOURCE_DIR}/CMakeLists.txt"
   COMMENT "Generating the manual pages" VERBATIM)
 add_custom_target(manual ALL DEPENDS "${made}/.stamp")

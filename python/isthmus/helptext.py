@@ -45,27 +45,9 @@ seldom. --wait sets a limit.
 --timeout or --wait. 2 for a wrong command line or grid file. 1 if the run could not start, or if \
 a part of the grid broke.
 
-[bold]Environment of the ranks.[/bold] ISTHMUS_RANK: the world rank. ISTHMUS_SIZE: the number of \
-ranks. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of its \
-cluster.
-
-[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use without -g. ISTHMUS_NETWORK (passed \
-on to all ranks): network figures that override those of 'isthmus tune'. ISTHMUS_COLL (passed on): \
-collective algorithms by name. ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none': how \
-Isthmus goes on while a rank is in a blocking call of its own MPI library. By default the best \
-that the library allows. ISTHMUS_REACH: 'gateway' or 'direct', for links without 'reach' in the \
-grid file. ISTHMUS_LEG (passed on): 'socket' keeps gateways from sharing memory with ranks of \
-their host, and with each other. ISTHMUS_LEND (passed on): the size in bytes from which messages \
-between clusters on one host are read from the sender's memory, where the system allows that; \
-'never' turns this off. ISTHMUS_TRACE (passed on): what processes record for 'isthmus trace': \
-'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', separated by commas, or 'all'. \
-ISTHMUS_TRACE_DIR: the folder on each host where they write these records. ISTHMUS_TRACE_RECORDS: \
-how many events each process keeps (65536). ISTHMUS_RUNS: the folder where 'isthmus ps' and \
-'isthmus top' find runs. ISTHMUS_LOG: 'warn', 'info' or 'debug': show the work of agents and \
-gateways on standard error. ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
-ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
-ISTHMUS_GRACE: seconds to wait for the other clusters to end by themselves after one has failed \
-(0.5 to 10, chosen by what is still to be heard)."""
+[bold]Environment.[/bold] ISTHMUS_GRID is the grid file to use without -g. Ranks find ISTHMUS_RANK \
+(the world rank), ISTHMUS_SIZE, ISTHMUS_LOCAL_RANK (the number on its host) and ISTHMUS_CLUSTER. \
+isthmus-environment(7) lists all variables, isthmus-grid(5) all keys of a grid file."""
 
 SUBMIT = """Submit a job to the queues of its clusters. It runs as one world, once all have started.
 

@@ -16,12 +16,13 @@ def pages(app: typer.Typer) -> dict[str, str]:
     """The pages by name, such as "isthmus-run.1"."""
     main = typer.main.get_command(app)
     made = {"isthmus.1": _page("isthmus", main)}
-    for name, command in _commands(main):
+    for name, command in commands(main):
         made[f"isthmus-{name}.1"] = _page(f"isthmus {name}", command)
     return made
 
 
-def _commands(command: Any) -> list[tuple[str, Any]]:
+def commands(command: Any) -> list[tuple[str, Any]]:
+    """The commands of a group by their names; none for other commands."""
     if not hasattr(command, "list_commands"):
         return []
     found = [(name, command.get_command(None, name)) for name in command.list_commands(None)]
@@ -33,22 +34,22 @@ def _page(path: str, command: Any) -> str:
     lines = [
         f'.TH "{name.upper()}" "1" "" "isthmus {VERSION}" "Isthmus"',
         ".SH NAME",
-        f"{_text(name)} \\- {_text(_summary(command))}",
+        f"{roff(name)} \\- {roff(summary(command))}",
         ".SH SYNOPSIS",
         *_synopsis(path, command),
         ".SH DESCRIPTION",
         *_prose(command.help or ""),
         *_options(command, ".SH"),
     ]
-    subs = _commands(command)
+    subs = commands(command)
     if subs and " " not in path:
         lines.append(".SH COMMANDS")
         for sub, what in subs:
-            lines += [".TP", f"\\fB{_text(f'{path}-{sub}')}\\fP(1)", _text(_summary(what))]
+            lines += [".TP", f"\\fB{roff(f'{path}-{sub}')}\\fP(1)", roff(summary(what))]
     elif subs:
         lines.append(".SH COMMANDS")
         for sub, what in subs:
-            lines += [f".SS {_text(f'{path} {sub}')}", *_synopsis(f"{path} {sub}", what), ".PP"]
+            lines += [f".SS {roff(f'{path} {sub}')}", *_synopsis(f"{path} {sub}", what), ".PP"]
             lines += [*_prose(what.help or ""), *_options(what, "")]
     if command.epilog:
         lines += [".SH NOTES", *_prose(command.epilog)]
@@ -56,24 +57,31 @@ def _page(path: str, command: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(command: Any) -> str:
+def summary(command: Any) -> str:
+    """The command's first sentence."""
     text = re.sub(r"\[/?\w+\]", "", command.short_help or command.help or "")
     return re.split(r"\n\s*\n", text.strip())[0].replace("\n", " ").rstrip(".")
 
 
 def _see_also(path: str, subs: list[str]) -> str:
     names = [f"isthmus-{sub}" for sub in subs] if path == "isthmus" else ["isthmus"]
-    return ", ".join(f"\\fB{_text(name)}\\fP(1)" for name in names)
+    pages = [(name, 1) for name in names] + [("isthmus-grid", 5), ("isthmus-environment", 7)]
+    return ", ".join(f"\\fB{roff(name)}\\fP({part})" for name, part in pages)
 
 
 def _synopsis(path: str, command: Any) -> Iterator[str]:
-    words = [getattr(command, "options_metavar", None) or "[OPTION]..."]
+    words = usage(path, command).removeprefix(path).lstrip()
+    yield f"\\fB{roff(path)}\\fP {roff(words)}"
+
+
+def usage(path: str, command: Any) -> str:
+    """How the command is called, in one line."""
+    words = [path, getattr(command, "options_metavar", None) or "[OPTION]..."]
     for param in _params(command, "argument"):
-        name = param.metavar or param.name.upper()
-        words.append(name if param.required else f"[{name}]")
-    if _commands(command):
+        words.append(value_of(param) if param.required else f"[{value_of(param)}]")
+    if commands(command):
         words.append("COMMAND [ARGUMENT]...")
-    yield f"\\fB{_text(path)}\\fP {_text(' '.join(words))}"
+    return " ".join(words)
 
 
 def _params(command: Any, kind: str) -> list[Any]:
@@ -82,25 +90,36 @@ def _params(command: Any, kind: str) -> list[Any]:
 
 
 def _options(command: Any, heading: str) -> Iterator[str]:
-    """Arguments with help, then options by the panels of --help."""
-    arguments = [param for param in _params(command, "argument") if getattr(param, "help", None)]
-    panels: dict[str, list[Any]] = {"Arguments": arguments} if arguments else {}
-    for param in _params(command, "option"):
-        panels.setdefault(getattr(param, "rich_help_panel", None) or "Options", []).append(param)
-    for title, params in panels.items():
+    for title, params in panels(command).items():
         if heading:
-            yield f"{heading} {_text(title.upper())}"
+            yield f"{heading} {roff(title.upper())}"
         for param in params:
             yield ".TP"
             yield _names(param)
             yield from _prose(param.help or "")
 
 
+def panels(command: Any) -> dict[str, list[Any]]:
+    """Arguments with help, then options by the panels of --help."""
+    arguments = [param for param in _params(command, "argument") if getattr(param, "help", None)]
+    found: dict[str, list[Any]] = {"Arguments": arguments} if arguments else {}
+    for param in _params(command, "option"):
+        found.setdefault(getattr(param, "rich_help_panel", None) or "Options", []).append(param)
+    return found
+
+
+def value_of(param: Any) -> str:
+    """The word that stands for an argument, or for the value of an option; empty for a flag."""
+    if param.param_type_name == "argument":
+        return str(param.metavar or param.name.upper())
+    return "" if param.is_flag else str(param.metavar or "VALUE")
+
+
 def _names(param: Any) -> str:
     if param.param_type_name == "argument":
-        return f"\\fI{_text(param.metavar or param.name.upper())}\\fP"
-    value = "" if param.is_flag else f" \\fI{_text(param.metavar or 'VALUE')}\\fP"
-    names = ", ".join(f"\\fB{_text(name)}\\fP" for name in param.opts)
+        return f"\\fI{roff(value_of(param))}\\fP"
+    value = f" \\fI{roff(value_of(param))}\\fP" if value_of(param) else ""
+    names = ", ".join(f"\\fB{roff(name)}\\fP" for name in param.opts)
     return f"{names}{value}"
 
 
@@ -112,14 +131,14 @@ def _prose(text: str) -> Iterator[str]:
         for line in paragraph.splitlines():
             if _INDENT.match(line):
                 yield ".RS 4"
-                yield _text(line.strip())
+                yield roff(line.strip())
                 yield ".RE"
             else:
-                yield _text(line)
+                yield roff(line)
 
 
-def _text(text: str) -> str:
-    """In roff; bold as rich marks it."""
+def roff(text: str) -> str:
+    """Text in roff; rich's marks for bold become roff's."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = text.replace("[bold]", "\\fB").replace("[/bold]", "\\fP")
     return f"\\&{text}" if text.startswith((".", "'")) else text

@@ -113,6 +113,8 @@ def test_the_build_writes_pages_and_scripts(tmp_path):
         [sys.executable, ROOT / "tools/generate/manual.py", tmp_path], check=True, timeout=240
     )
     assert (tmp_path / "man/man1/isthmus-run.1").read_text().startswith('.TH "ISTHMUS-RUN" "1"')
+    assert (tmp_path / "man/man5/isthmus-grid.5").is_file()
+    assert (tmp_path / "man/man7/isthmus-environment.7").is_file()
     assert (tmp_path / "bash-completion/completions/isthmus").is_file()
     assert (tmp_path / "zsh/site-functions/_isthmus").read_text().startswith("#compdef isthmus")
 
