@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.add_option("--clusters", options.clusters)->check(CLI::Range(1, 1000));
   app.add_option("--ranks", options.ranks, "of all clusters together")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--network", options.network, "as in ISTHMUS_NETWORK (docs/collectives.md)");
+  app.add_option("--network", options.network, "as in ISTHMUS_NETWORK");
   app.add_option("--algorithm", options.algorithm, "by name, as in ISTHMUS_COLL");
   app.add_option("--most-messages", options.most_messages, "give up at more");
   app.add_option("--most-gigabytes", options.most_gigabytes, "of memory: give up at more")

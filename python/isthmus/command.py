@@ -12,6 +12,7 @@ from pathlib import Path
 from isthmus import sshlinks
 from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
+from isthmus.pages import page
 
 SETUP_ENDED = "isthmus: setup ended with status"  # then the status, and mostly the command
 SETUP_REMEDY = (
@@ -131,7 +132,7 @@ def try_ssh(host: str) -> str:
     ssh = os.environ.get("ISTHMUS_SSH") or "ssh"
     return (
         f"Try: {ssh} {host} true. If that asks for a password or a code, first open a shared "
-        "connection (ControlMaster; docs/grid.md): without a terminal, ssh cannot ask."
+        f"connection (ControlMaster; {page('grid.md')}): without a terminal, ssh cannot ask."
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from isthmus import ranklist
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.grid import ClusterSpec
+from isthmus.pages import page
 
 _NAMED = 5  # missing ranks in a message
 
@@ -55,7 +56,8 @@ class RankMap:
         return f"{self.name}:{self.lines[rank]}" if self.lines else self.name
 
 
-_REMEDY = "`isthmus map PROFILE -o FILE` writes a rank map; docs/map.md describes the format."
+def _remedy() -> str:
+    return f"`isthmus map PROFILE -o FILE` writes a rank map; {page('map.md')} has the format."
 
 
 def load(path: Path) -> RankMap:
@@ -63,9 +65,9 @@ def load(path: Path) -> RankMap:
     try:
         return parse(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
-        raise UsageError(f"cannot read the rank map {path}: {error.strerror}", _REMEDY) from None
+        raise UsageError(f"cannot read the rank map {path}: {error.strerror}", _remedy()) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: the rank map is not UTF-8 text", _REMEDY) from None
+        raise UsageError(f"{path}: the rank map is not UTF-8 text", _remedy()) from None
 
 
 def parse(text: str, name: str) -> RankMap:

@@ -9,12 +9,16 @@ from isthmus.agent import Message
 from isthmus.endings import WITHOUT, how_ended, of_the_rank, surely_killed
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Outcome, Weight
+from isthmus.pages import page
 from isthmus.plan import Plan
 
-_NO_INIT = (
-    "Is it an MPI program, and linked to MPI dynamically? In a container it also needs\n"
-    "  the folder that ISTHMUS_LIBDIR names there (docs/containers.md)"
-)
+
+def _no_init() -> str:
+    return (
+        "Is it an MPI program, and linked to MPI dynamically? In a container it also needs\n"
+        f"  the folder that ISTHMUS_LIBDIR names there ({page('containers.md')})"
+    )
+
 
 WhyGone = Callable[[str], Awaitable[str]]
 
@@ -97,7 +101,7 @@ class Reasons:
             self._ending.end(
                 1,
                 f"{gone[0].agent.label}: the program ended without MPI_Init, while "
-                f"{waiting[0].agent.label} has called it and waits\n  {_NO_INIT}",
+                f"{waiting[0].agent.label} has called it and waits\n  {_no_init()}",
                 Weight.EXIT,
             )
 
@@ -107,7 +111,7 @@ class Reasons:
         if not self._plan.alone and not any(member.joined for member in self._members.ranked):
             self._ending.end(
                 1,
-                f"the program ended without MPI_Init in every cluster\n  {_NO_INIT}",
+                f"the program ended without MPI_Init in every cluster\n  {_no_init()}",
                 Weight.EXIT,
             )
 

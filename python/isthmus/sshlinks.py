@@ -11,6 +11,7 @@ from pathlib import Path
 
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.pages import page
 
 MEETING = "launcher"
 _ALLOCATED = re.compile(r"Allocated port (\d+) for remote forward")
@@ -99,7 +100,7 @@ class Forwarding:
             f'{label}: ssh forwards no port from there{said}; reach = "ssh" needs that',
             "sshd there must allow it: AllowTcpForwarding yes (or remote), no DisableForwarding, "
             "and no PermitListen that leaves out 127.0.0.1. If it may not, let the clusters meet "
-            "at a [[relay]] that both can dial (docs/grid.md).",
+            f"at a [[relay]] that both can dial ({page('grid.md')}).",
         )
 
     async def _settled(self) -> None:
@@ -113,7 +114,7 @@ def refuse_batch_jobs(grid: Grid, used: Iterable[str]) -> None:
     if meeting(grid, set(used)):
         raise UsageError(
             'a link has reach = "ssh", but batch jobs start the agents, and no ssh leads there',
-            "Name a host that the jobs' nodes can dial by [[relay]] instead (docs/grid.md).",
+            f"Name a host that the jobs' nodes can dial by [[relay]] instead ({page('grid.md')}).",
         )
 
 

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
   const CLI::App* agent = app.add_subcommand(
       "agent",
       "Serve one cluster of one job: read requests from standard input, write answers to "
-      "standard output (docs/control.md). Ends, and ends all it started, with its input.");
+      "standard output. Ends, and ends all it started, with its input.");
   const CLI::App* gateway = app.add_subcommand(
       "gateway", "As `agent`, but start no programs: a gateway on a host of its own.");
 
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   std::string config;
   CLI::App* service = app.add_subcommand(
       "serve",
-      "Run a relay for the jobs of many users, whose clusters only dial out (docs/service.md). "
+      "Run a relay for the jobs of many users, whose clusters only dial out (isthmusd(8)). "
       "SIGHUP: read the file again. SIGTERM: take no new jobs, and end with the last one.");
   service->add_option("--config", config, "The file with its addresses, users and limits")
       ->required();

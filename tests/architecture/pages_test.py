@@ -1,6 +1,7 @@
 """The pages of the documentation: links lead somewhere, the site has every page, commands in
 examples parse, and tables name what the code has."""
 
+import ast
 import contextlib
 import re
 import shlex
@@ -14,6 +15,7 @@ import yaml
 
 from isthmus import argv, habits
 from isthmus import grid as grids
+from isthmus import pages as installed
 from isthmus.cli import app, parse_run, parse_submit
 from isthmus.errors import UsageError
 
@@ -140,6 +142,45 @@ def test_the_manual_pages():
     environment = made["man7/isthmus-environment.7"]
     assert "\n.TP\n\\fBISTHMUS_GRID\\fP\n" in environment
     assert "\nThe grid file" not in grid.split(".SH DESCRIPTION")[0]
+
+
+# ---- messages -----------------------------------------------------------------------------------
+
+
+def test_messages_name_pages_that_are_installed(tmp_path, monkeypatch):
+    """Never by their place in the project, which users do not have."""
+    named = set()
+    for path in (ROOT / "python/isthmus").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        docstrings = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                in_project = re.search(r"docs/[a-z-]+\.md", node.value)
+                assert id(node) in docstrings or not in_project, f"{path}: {node.value}"
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "page":
+                named.add(node.args[0].value)
+    assert len(named) > 3
+    assert [name for name in named if not (ROOT / "docs" / name).is_file()] == []
+    monkeypatch.setenv("ISTHMUS_PREFIX", str(tmp_path))
+    assert Path(installed.page("grid.md")).is_file()
+    there = tmp_path / "share/doc/isthmus/grid.md"
+    there.parent.mkdir(parents=True)
+    there.write_text("")
+    assert installed.page("grid.md") == str(there)
+    assert installed.page("none.md") == "docs/none.md"
+
+
+def test_no_help_names_a_page_of_the_project():
+    for path in (ROOT / "src/daemon").rglob("*.cpp"):
+        assert not re.search(r'"[^"\n]*docs/[a-z-]+\.md', path.read_text()), path
+    for name, text in commands.pages().items():
+        assert not re.search(r"docs/[a-z-]+\.md", text), name
 
 
 # ---- examples -----------------------------------------------------------------------------------

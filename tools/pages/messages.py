@@ -79,6 +79,8 @@ def _name(node: ast.expr) -> str:
         return node.attr.upper().strip("_")
     if isinstance(node, ast.Subscript):
         return _name(node.value)
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        return f"docs/{node.args[0].value}"  # a page of the documentation
     if isinstance(node, ast.Call) and node.args:
         return _name(node.args[0])
     if isinstance(node, ast.Call):

@@ -16,6 +16,7 @@ from isthmus.meeting.portname import PortName, shown
 from isthmus.meeting.ways import OwnWays
 from isthmus.meeting.wire import RefusedError, Wire
 from isthmus.members import Members
+from isthmus.pages import page
 from isthmus.ports import Caller, Ports
 from isthmus.version import VERSION
 
@@ -26,7 +27,10 @@ PATIENCE = 180.0  # seconds that a side waits for another run to accept, as in M
 _GRACE = 1.0
 _GREETING = 10.0
 _GREETINGS = 5
-_NO_RELAY = "neither grid file has a [[relay]] where both could meet (docs/joining.md)"
+
+
+def _no_relay() -> str:
+    return f"neither grid file has a [[relay]] where both could meet ({page('joining.md')})"
 
 
 @dataclass
@@ -100,7 +104,7 @@ class Meetings:
             # The most important reason first: MPI libraries cut long error messages.
             why = [*own.troubles, *far.troubles, error.sentence]
             if len(why) == 1 and not by:
-                why.insert(0, f"the run {other.run} cannot be dialled, and {_NO_RELAY}")
+                why.insert(0, f"the run {other.run} cannot be dialled, and {_no_relay()}")
             raise RunError("; ".join(dict.fromkeys(why))) from None
 
     async def _meet(self, port: PortName) -> _Other:

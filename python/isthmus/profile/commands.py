@@ -73,7 +73,7 @@ def show(
     [bold]isthmus profile show app.json --link rtt=20ms,rate=1Gbit/s[/bold]
       Also predict the time over such a link.
 
-    Predictions come from a simple model (docs/profile.md). Each has a lower and an upper bound, \
+    Predictions come from a simple model. Each has a lower and an upper bound, \
     and a confidence."""
     profile = model.load(file)
     wanted = _scenario(profile, grid, place, link)

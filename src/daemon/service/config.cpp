@@ -147,7 +147,7 @@ ServiceConfig read_service_config(const std::string& file) {
   } catch (const CLI::Error& error) {
     throw Failure(
         file + ": " + error.what(),
-        "docs/service.md has the keys of this file; a folder with one: packaging/systemd.");
+        "isthmusd(8) lists the keys of this file.");
   } catch (const Failure& failure) {
     throw Failure(file + ": " + failure.what(), failure.remedy());
   } catch (const std::invalid_argument& error) {

@@ -67,8 +67,7 @@ def sim(
     [bold]isthmus bench sim --clusters 10 --ranks 10240 --collective bcast --algorithm all[/bold]
       The time of the chosen algorithm with 10,240 ranks, and of all others.
 
-    No message is sent: links, the wide area and the time of software are modelled
-    (docs/bench.md)."""
+    No message is sent: a model stands for links, the wide area and the time of software."""
     begin = time.monotonic()
     if figures_folder is not None:
         plots.check()

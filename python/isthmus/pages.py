@@ -1,0 +1,21 @@
+"""The pages of the documentation, which are installed beside the command."""
+
+import os
+import sysconfig
+from pathlib import Path
+
+_BELOW = Path("share") / "doc" / "isthmus"
+
+
+def page(name: str) -> str:
+    """Where this installation has a page, such as "grid.md". Without the page, its place in the
+    project."""
+    named = os.environ.get("ISTHMUS_PREFIX")
+    folders = [
+        *([Path(named) / _BELOW] if named else []),
+        Path(__file__).parents[2] / "docs",  # of a checkout
+        Path(sysconfig.get_path("data")) / _BELOW,
+        Path("/usr") / _BELOW,
+    ]
+    found = (str(folder / name) for folder in folders if (folder / name).is_file())
+    return next(found, f"docs/{name}")
