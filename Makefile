@@ -213,11 +213,12 @@ suite: build  ## mpi4py's own test suite over a grid, against the native run
 
 # ---- style ----------------------------------------------------------------------------------
 
-check: setup packages-check  ## formatters, linters, types
+check: setup packages-check  ## formatters, linters, types, plain English
 	clang-format --dry-run -Werror $(FORMATTED)
 	$(BIN)/ruff format --check python tests tools bench
 	$(BIN)/ruff check python tests tools bench
 	$(BIN)/mypy
+	$(BIN)/python tools/plain
 
 tidy: setup packages-check  ## clang-tidy over all C++: an hour and more
 	$(BIN)/python tools/tidy.py
