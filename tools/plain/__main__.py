@@ -1,9 +1,12 @@
 """Checks that the project's text is plain English: comments, docstrings, messages and pages.
 
-    python tools/plain               each folder against its limit; status 1 above one
-    python tools/plain FILE...       the sentences to look at in these files
-    python tools/plain --change main the same, only on lines that are new since then
-    python tools/plain --lower       lower limits to what is there
+    python tools/plain                compares each folder with its limit
+
+    python tools/plain FILE...        lists the sentences to look at in these files
+
+    python tools/plain --change main  lists them only on lines that are new since then
+
+    python tools/plain --lower        lowers limits to today's shares
 
 A sentence that breaks a rule may still read well. So folders have limits, in percent of their
 sentences. Limits only go down. `allowed` in limits.toml lists exceptions.

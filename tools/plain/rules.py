@@ -1,4 +1,4 @@
-"""What makes a sentence hard to read. Each rule has a pattern and a remedy."""
+"""Rules for plain sentences. Each has a pattern and a remedy."""
 
 import re
 from dataclasses import dataclass
