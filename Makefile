@@ -97,6 +97,7 @@ beside:
 	nice -n 19 $(MAKE) aarch64-some
 	nice -n 19 $(MAKE) debian-some
 	nice -n 19 $(MAKE) tidy-changed
+	nice -n 19 $(MAKE) docs
 
 unit: build  ## unit tests, in C++ and Python
 	cmake --build $(BUILD) --target unit_tests

@@ -37,6 +37,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     name = page.file.src_uri
+    if name.startswith(links.INDEXES):  # found last
+        page.meta["search"] = {"boost": 0.3}
     outside = {place: source for source, place in links.OUTSIDE.items()}
     source = outside.get(name, f"docs/{name}")
     return links.for_site(source, markdown) if (ROOT / source).is_file() else markdown

@@ -1,6 +1,7 @@
 """The page of error messages: those of the command with a remedy, read from its sources."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def _rows(folder: Path, *, deep: bool) -> Iterator[tuple[str, str]]:
                         _text(constants.get(arg.id, arg) if isinstance(arg, ast.Name) else arg)
                         for arg in call.args[first : first + 2]
                     )
-                    if said and remedy:
+                    if remedy and re.search(r"\b[a-z]{3}", said):  # more than names
                         yield said, remedy
 
 
