@@ -92,16 +92,20 @@ def _table(block: Sequence[str]) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    """Code and bold in bold; links as their text."""
+    """Code and bold in bold, emphasis in italics; links as their text."""
     text = _LINK.sub(r"\1", text)
-    parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", text)
+    parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*|\*\w[^*]*\*)", text)
     whole = "".join(
-        f"\\fB{_plain(part.strip('`') if part.startswith('`') else part.strip('*'))}\\fP"
-        if number % 2
-        else _plain(part)
-        for number, part in enumerate(parts)
+        _marked(part) if number % 2 else _plain(part) for number, part in enumerate(parts)
     )
     return f"\\&{whole}" if whole.startswith((".", "'")) else whole
+
+
+def _marked(text: str) -> str:
+    if text.startswith("`"):
+        return f"\\fB{_plain(text[1:-1])}\\fP"
+    font = "B" if text.startswith("**") else "I"
+    return f"\\f{font}{_plain(text.strip('*'))}\\fP"
 
 
 def _plain(text: str) -> str:
