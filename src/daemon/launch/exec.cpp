@@ -236,6 +236,7 @@ int run_exec(const ExecOptions& options) {
     }
     const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
                     plan.environment, -1};
+    plan.argv.front() = with_home(plan.argv.front(), plan.environment);
     const std::string path = find_program(plan.argv.front(), site);
     // The agent has asked, but each host may have a program of its own.
     if (plan.environment.get("ISTHMUS_WORLD")) {

@@ -125,8 +125,7 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
     choice.abi = text == "openmpi" ? "ompi" : "mpich";
     return choice;
   }
-  std::string path = text;
-  if (path.starts_with("~/")) path = site.environment.get("HOME").value_or("") + path.substr(1);
+  const std::string path = with_home(text, site.environment);
   std::error_code error;
   if (fs::is_regular_file(path, error)) {
     choice.library = identify_mpi_library(fs::canonical(path).string());

@@ -143,13 +143,18 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
 
 }  // namespace
 
+std::string with_home(const std::string& path, const Environment& environment) {
+  if (!path.starts_with("~/")) return path;
+  return environment.get("HOME").value_or("") + path.substr(1);
+}
+
 std::string find_program(const std::string& name, const Site& site) {
   std::error_code error;  // without a working directory, absolute names still lead to programs
   const fs::path base = site.directory.empty() ? fs::current_path(error) : fs::path(site.directory);
   if (name.empty()) throw Failure("the name of the program is empty");
   std::vector<fs::path> candidates;
   if (name.find('/') != std::string::npos) {
-    candidates.push_back(base / name);
+    candidates.push_back(base / with_home(name, site.environment));
   } else {
     std::istringstream path(site.environment.get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
     for (std::string folder; std::getline(path, folder, ':');) {

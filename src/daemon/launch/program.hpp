@@ -24,6 +24,9 @@ struct Program {
   std::optional<MpiLibrary> library;  ///< absent: a program that is not MPI's own
 };
 
+/// A path as a shell has it: "~/" is the home folder.
+std::string with_home(const std::string& path, const Environment& environment);
+
 /// Path of `name` as a shell would find it from the site's directory and PATH. Throws Failure.
 std::string find_program(const std::string& name, const Site& site);
 

@@ -127,6 +127,16 @@ TEST_F(ProgramTest, TheClustersLibraryPathCounts) {
   EXPECT_EQ(inspect_program({"./app"}, site_).library->path, path("libmpi.so.40"));
 }
 
+TEST_F(ProgramTest, BelowTheHomeFolder) {
+  compile("app", "int main(void) { return 0; }", "");
+  site_.environment.set("HOME", folder_.path());
+  site_.directory = "/";
+  EXPECT_EQ(find_program("~/app", site_), path("app"));
+  EXPECT_EQ(with_home("~/app", site_.environment), path("app"));
+  EXPECT_EQ(with_home("x/~/app", site_.environment), "x/~/app");
+  EXPECT_THAT(failure({"~/none"}), HasSubstr("'~/none' is not found on here (cluster east)"));
+}
+
 TEST_F(ProgramTest, StaticPrograms) {
   compile("plain", "int main(void) { return 0; }", "-static");
   EXPECT_FALSE(inspect_program({"./plain"}, site_).library);
