@@ -9,7 +9,8 @@ BUILD   := build/release
 JOBS    ?= $(shell nproc)
 # Sources are compiled together, which halves a build from nothing; OFF is for who edits them.
 UNITY   ?= ON
-SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
+SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt pyproject.toml \
+             docs/grid.md docs/environment.md -type f \
              -not -path '*/__pycache__/*')
 FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp' \
              'bench/*.cpp' 'bench/*.hpp' 'python/*.c' 'python/*.h')

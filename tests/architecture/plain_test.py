@@ -33,6 +33,10 @@ def test_rules(hard, rule, plain):
     assert names(plain) == []
 
 
+def test_formulas_have_no_words():
+    assert names("L + M / n B + 2 (log s (l + 2 o) + M / B); " * 5) == []
+
+
 def test_questions_may_begin_with_their_word():
     assert names("What does a rank wait for?") == []
     assert names("There is no reason to wait for it.") == []

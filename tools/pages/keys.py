@@ -8,7 +8,7 @@ from pages import links
 HEAD = """# Keys of the grid file
 
 Types and limits come from the models that read the file. [The grid file](grid.md) describes the
-tables. `man isthmus-grid` shows that page.
+tables. `man 5 isthmus-grid` shows that page.
 """
 
 

@@ -49,7 +49,7 @@ RULES = (
 def broken(sentence: str) -> list[tuple[str, str]]:
     """The names of the rules that the sentence breaks, with remedies."""
     found = [(rule.name, rule.remedy) for rule in RULES if rule.pattern.search(sentence)]
-    words = len(sentence.split())
+    words = sum(bool(re.search("[A-Za-z]{2}", word)) for word in sentence.split())  # no formulas
     if words > MOST_WORDS:
         found.append(("length", f"{words} words; at most {MOST_WORDS}"))
     return found
