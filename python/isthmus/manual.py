@@ -75,7 +75,7 @@ def _synopsis(path: str, command: Any) -> Iterator[str]:
 
 
 def usage(path: str, command: Any) -> str:
-    """How the command is called, in one line."""
+    """The command with its options and arguments, in one line."""
     words = [path, getattr(command, "options_metavar", None) or "[OPTION]..."]
     for param in _params(command, "argument"):
         words.append(value_of(param) if param.required else f"[{value_of(param)}]")

@@ -8,7 +8,7 @@ _BELOW = Path("share") / "doc" / "isthmus"
 
 
 def page(name: str) -> str:
-    """Where this installation has a page, such as "grid.md". Without the page, its place in the
+    """The path of an installed page, such as "grid.md". If it is not installed, its place in the
     project."""
     named = os.environ.get("ISTHMUS_PREFIX")
     folders = [
