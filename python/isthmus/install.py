@@ -71,21 +71,6 @@ def find_isthmusd() -> Path:
     )
 
 
-def find_nospin() -> Path:
-    """The library that makes spinning ranks of native MPIs sleep."""
-    folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
-    folders += [path.parent for path in built("libisthmus_nospin.so")]
-    if named := os.environ.get("ISTHMUS_PREFIX"):
-        folders.insert(0, Path(named) / "lib" / "isthmus")
-    for folder in folders:
-        if (path := folder / "libisthmus_nospin.so").is_file():
-            return path
-    raise RunError(
-        f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
-        "Reinstall Isthmus.",
-    )
-
-
 def includedir() -> Path:
     """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
     folders = [

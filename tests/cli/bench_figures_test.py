@@ -10,12 +10,8 @@ from isthmus.bench import limits
 from isthmus.bench.limits import LIMITS
 from isthmus.bench.report import p2p_table
 from isthmus.bench.verdicts import Limit, judge
-from isthmus.measuring.results import (
-    Results,
-    Run,
-    half_bandwidth_size,
-    run_from_json,
-)
+from isthmus.measuring.results import Results, half_bandwidth_size
+from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import LARGEST, MIB, Task, parse, powers_of_two
 

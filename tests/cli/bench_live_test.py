@@ -16,9 +16,10 @@ from isthmus.bench import proxies
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
 from isthmus.errors import RunError
-from isthmus.measuring.place import Place, find_tcpbench, loopback, of_grid
+from isthmus.measuring.ends import find_tcpbench
+from isthmus.measuring.place import Place, loopback, of_grid
 from isthmus.measuring.program import prepare
-from isthmus.measuring.results import run_from_json
+from isthmus.measuring.runs import run_from_json
 from isthmus.measuring.tasks import MIB, Task, one_way
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))

@@ -18,7 +18,8 @@ from isthmus.bench.papers import command, play, report, rows, shelf
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus.cli import main
 from isthmus.errors import UsageError
-from isthmus.measuring.results import Results, Run
+from isthmus.measuring.results import Results
+from isthmus.measuring.runs import Run
 from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import MIB, Task
 

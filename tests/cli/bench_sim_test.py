@@ -78,9 +78,9 @@ def test_what_is_wrong_is_said(capsys, words, sentence):
 
 
 def test_a_missing_program_is_told_with_the_remedy(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("isthmus.measuring.place.built", lambda _: [])
-    monkeypatch.setattr("isthmus.measuring.place.find_isthmusd", lambda: tmp_path / "isthmusd")
-    monkeypatch.setattr("isthmus.measuring.place.sysconfig.get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr("isthmus.measuring.ends.built", lambda _: [])
+    monkeypatch.setattr("isthmus.measuring.ends.find_isthmusd", lambda: tmp_path / "isthmusd")
+    monkeypatch.setattr("isthmus.measuring.ends.sysconfig.get_path", lambda _: str(tmp_path))
     monkeypatch.setenv("ISTHMUS_PREFIX", str(tmp_path))
     status, _, said = bench_sim(capsys)
     assert status == 1

@@ -14,7 +14,7 @@ from isthmus.cli import main
 from isthmus.errors import RunError
 from isthmus.measuring import place, program
 from isthmus.measuring.process import BrokenOffError, measure
-from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
 
 # -- the command line -----------------------------------------------------------------------------

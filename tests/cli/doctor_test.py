@@ -354,7 +354,7 @@ def remote(doctor: Doctor, sshd: Sshd) -> Doctor:
 
 def wrapped(folder: Path, prefix: Path) -> Path:
     """A prefix with bin/ of programs that are elsewhere, as in a checkout."""
-    from isthmus.measuring.place import find_tcpbench  # noqa: PLC0415
+    from isthmus.measuring.ends import find_tcpbench  # noqa: PLC0415
 
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     for program in (find_isthmusd(), find_tcpbench()):

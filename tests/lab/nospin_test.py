@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from isthmus.install import find_nospin
+from isthmus.lab.programs import find_nospin
 
 POLLS = 100
 PROGRAM = f"""

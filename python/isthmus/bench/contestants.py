@@ -13,9 +13,10 @@ from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import RunError
 from isthmus.itself import itself
-from isthmus.measuring.place import End, Place
+from isthmus.measuring.ends import End
+from isthmus.measuring.place import Place
 from isthmus.measuring.process import lines, measure, started
-from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import ONE_WAY, Task
 
 _SERVER_LIMIT = 40.0  # seconds for the listening end to come up

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.measuring.place import End
+from isthmus.measuring.ends import End
 from isthmus.measuring.process import started
 
 _LIMIT = 30  # seconds

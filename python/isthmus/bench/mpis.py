@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import UsageError
-from isthmus.measuring.place import End
+from isthmus.measuring.ends import End
 
 # Without these, Open MPI tells root nothing, not even its version.
 _AS_ROOT = {

@@ -25,7 +25,7 @@ from isthmus.measuring import tasks
 from isthmus.measuring.place import LOOPBACK, Place
 from isthmus.measuring.place import UNTUNED as UNTUNED_CEILING
 from isthmus.measuring.program import prepare
-from isthmus.measuring.results import Run
+from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 
 QUICK_LIMIT = 255.0  # seconds; tasks that have begun still end

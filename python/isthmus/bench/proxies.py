@@ -10,7 +10,8 @@ from pathlib import Path
 from isthmus import hostport
 from isthmus.bench.listening import listening
 from isthmus.errors import RunError
-from isthmus.measuring.place import End, Place
+from isthmus.measuring.ends import End
+from isthmus.measuring.place import Place
 
 _SUITE = "TLS_AES_128_GCM_SHA256"  # as in gateways
 

@@ -13,7 +13,8 @@ from isthmus import hostport
 from isthmus.bench import proxies
 from isthmus.bench.contestants import PlainTcp
 from isthmus.bench.listening import listening
-from isthmus.measuring.place import End, Place
+from isthmus.measuring.ends import End
+from isthmus.measuring.place import Place
 
 _PORT, _SSH_PORT = 7500, 7522  # every node of a lab has all ports to itself
 # Labs have an ssh of their own on the path.

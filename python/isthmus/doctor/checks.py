@@ -13,7 +13,7 @@ from isthmus.doctor.legs import gateway_of, name_of
 from isthmus.doctor.links import Measured, UnreachableError
 from isthmus.errors import IsthmusError
 from isthmus.grid import Grid, LinkSpec
-from isthmus.measuring.place import End
+from isthmus.measuring.ends import End
 from isthmus.placement import Part
 from isthmus.plan import GatewayPlan, Plan, make_plan
 from isthmus.routes import GatewayLink

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from isthmus.addresses import Place, reachable, split_address
 from isthmus.errors import IsthmusError
 from isthmus.gridkeys import is_place
-from isthmus.measuring.place import End
+from isthmus.measuring.ends import End
 from isthmus.measuring.process import lines, started
-from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 
 _TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from isthmus.errors import RunError, UsageError, did_you_mean
-from isthmus.install import find_nospin
 from isthmus.lab.network import Network
+from isthmus.lab.programs import find_nospin
 
 _NAMES = {
     "openmpi": ("mpirun.openmpi", "mpirun"),

@@ -3,31 +3,27 @@
 import contextlib
 import os
 import shutil
-import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
-from isthmus.install import built, find_isthmusd, find_nospin
+from isthmus.install import built, find_isthmusd
 
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 
 
-def find_wanbox() -> Path:
-    """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else where pip installs."""
-    candidates = []
+def find_nospin() -> Path:
+    """The library that makes spinning ranks of native MPIs sleep."""
+    folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
+    folders += [path.parent for path in built("libisthmus_nospin.so")]
     if named := os.environ.get("ISTHMUS_PREFIX"):
-        candidates.append(Path(named) / "bin" / "isthmus-wanbox")
-    candidates += built("isthmus-wanbox")
-    with contextlib.suppress(IsthmusError):
-        candidates.append(find_isthmusd().with_name("isthmus-wanbox"))
-    candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-wanbox")
-    for path in candidates:
-        if os.access(path, os.X_OK):
+        folders.insert(0, Path(named) / "lib" / "isthmus")
+    for folder in folders:
+        if (path := folder / "libisthmus_nospin.so").is_file():
             return path
     raise RunError(
-        f"isthmus-wanbox, the lab's compiled part, was not found; looked for {candidates[-1]}",
-        "Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder that holds bin/isthmus-wanbox.",
+        f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
+        "Reinstall Isthmus.",
     )
 
 

@@ -18,6 +18,7 @@ from isthmus.lab import build, cpus, kernel, programs, registry, slurm, wan
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network
 from isthmus.lab.registry import Lab
+from isthmus.measuring.ends import find_program
 
 _TO_PASS_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 _WATCHED = _TO_PASS_ON | {signal.SIGCHLD}
@@ -33,7 +34,7 @@ def run_lab(network: Network, body: Body) -> int:
     programs.check()
     if slurm.on(network):
         programs.require(slurm.PROGRAMS)
-    wanbox = programs.find_wanbox()
+    wanbox = find_program("isthmus-wanbox")
     lab, lock = registry.create(network.name)
     try:
         _isolate()

@@ -1,52 +1,23 @@
 """The place of a benchmark: this host alone, a lab, or the clusters of a grid file."""
 
-import contextlib
 import os
-import shlex
-import sysconfig
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus import grid as grids
 from isthmus.addresses import split_address
-from isthmus.command import host_behind, ssh_command
-from isthmus.errors import IsthmusError, RunError, UsageError, did_you_mean, listing
+from isthmus.command import host_behind
+from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.grid import Grid
-from isthmus.install import built, find_isthmusd
 from isthmus.lab import kernel
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 from isthmus.lab.testbed import Testbed
+from isthmus.measuring.ends import End
 
 LOOPBACK = "loopback"
 UNTUNED = 212_992  # bytes: the ceiling of socket buffers in a kernel as it comes
-
-
-@dataclass(frozen=True)
-class End:
-    """One of the two measured clusters. Plain TCP runs on `host` (an ssh target; None: here). The
-    other end reaches it under `address`, at `port` if that is not 0."""
-
-    cluster: str
-    host: str | None
-    address: str
-    port: int = 0
-    prefix: str | None = None  # where Isthmus is installed there
-    compile_on: str | None = None
-    mpi: str | None = None
-
-    def command(self, argv: Sequence[str]) -> list[str]:
-        """The command that runs `argv` there."""
-        if self.host is None:
-            return list(argv)
-        return [*ssh_command(), self.host, f"exec {shlex.join(argv)}"]
-
-    def tcpbench(self) -> str:
-        """The name of the program there."""
-        if self.host is None or "ISTHMUS_LAB" in os.environ:
-            return str(find_tcpbench())
-        return f"{self.prefix}/bin/isthmus-tcpbench" if self.prefix else "isthmus-tcpbench"
 
 
 @dataclass
@@ -184,25 +155,3 @@ def _end(grid: Grid, cluster: str) -> End:
     if not address:
         address = host_behind(host) if host else "127.0.0.1"
     return End(cluster, host, address, port, spec.prefix, spec.host, spec.mpi)
-
-
-def find_tcpbench() -> Path:
-    return find_program("isthmus-tcpbench")
-
-
-def find_program(name: str) -> Path:
-    """ISTHMUS_PREFIX/bin, else beside isthmusd, the build tree of this checkout, or pip's."""
-    candidates = []
-    if named := os.environ.get("ISTHMUS_PREFIX"):
-        candidates.append(Path(named) / "bin" / name)
-    candidates += built(name)
-    with contextlib.suppress(IsthmusError):
-        candidates.append(find_isthmusd().with_name(name))
-    candidates.append(Path(sysconfig.get_path("data")) / "bin" / name)
-    for path in candidates:
-        if os.access(path, os.X_OK):
-            return path
-    raise RunError(
-        f"{name}, a compiled part of Isthmus, was not found; looked for {candidates[-1]}",
-        f"Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder with bin/{name}.",
-    )

@@ -14,8 +14,9 @@ from isthmus.bench.limits import PLAIN
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.wanted import Wanted
 from isthmus.grid import Grid
-from isthmus.install import find_nospin
-from isthmus.measuring.place import LOOPBACK, End, Place, end_of
+from isthmus.lab.programs import find_nospin
+from isthmus.measuring.ends import End
+from isthmus.measuring.place import LOOPBACK, Place, end_of
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 

@@ -12,7 +12,8 @@ from isthmus.bench.contestants import PlainTcp
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import RunError
 from isthmus.itself import itself
-from isthmus.measuring.place import End, Place
+from isthmus.measuring.ends import End
+from isthmus.measuring.place import Place
 from isthmus.measuring.process import measure
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 

@@ -11,7 +11,7 @@ from isthmus.bench.sim import figures, report
 from isthmus.bench.sim.play import SimTask, TooMuchError, algorithms, simulate
 from isthmus.bench.sim.results import SimRun
 from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.measuring.place import find_program
+from isthmus.measuring.ends import find_program
 from isthmus.tables import console
 from isthmus.units import parse_size
 
