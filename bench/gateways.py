@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.bench.limits import OURS
-from isthmus.bench.p2p import Options, contestants
-from isthmus.measuring.place import Place, inside_lab
 from isthmus.measuring.tasks import GIGABYTE, MIB, Task
+from isthmus_lab.bench.limits import OURS
+from isthmus_lab.bench.p2p import Options, contestants
+from isthmus_lab.measuring.place import Place, inside_lab
 
 EVENTS = ("cycles", "instructions", "cache-references", "cache-misses")
 SHORT = 1.0  # seconds of the stream that is taken off

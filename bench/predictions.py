@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from isthmus.bench.app.programs import KERNEL_FOLDER
 from isthmus.measuring.program import prepare
 from isthmus.profile import model, replay, scenario
+from isthmus_lab.bench.app.programs import KERNEL_FOLDER
 
 HERE = Path(__file__).parent
 ISTHMUS = [sys.executable, "-m", "isthmus"]

@@ -7,7 +7,7 @@ if(missing)
                  "ClusterShell")
   return()
 endif()
-file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/isthmus/*.py")
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/*.py")
 set(made "${PROJECT_BINARY_DIR}/share")
 add_custom_command(
   OUTPUT "${made}/.stamp"

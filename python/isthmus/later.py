@@ -33,8 +33,8 @@ COMMANDS = {
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",
-    "lab": "isthmus.lab.commands:lab_app",
-    "bench": "isthmus.bench.commands:bench_app",
+    "lab": "isthmus_lab.lab.commands:lab_app",
+    "bench": "isthmus_lab.bench.commands:bench_app",
 }
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.app.programs import KERNEL_FOLDER
 from isthmus.cli import main
 from isthmus.measuring.program import prepare
+from isthmus_lab.bench.app.programs import KERNEL_FOLDER
 
 
 def measure(file: Path, *words: str) -> dict:

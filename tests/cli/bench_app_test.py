@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.app import figures, limits, play, programs
-from isthmus.bench.app.command import _delays, _words
-from isthmus.bench.app.contestants import IsthmusApp, NativeApp, execute, hosts_of
-from isthmus.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, Setup
-from isthmus.bench.app.options import Options
-from isthmus.bench.app.programs import Given, Where
-from isthmus.bench.app.results import AppResults, AppRun, Cell, run_from_json
-from isthmus.bench.mpis import Mpi
-from isthmus.bench.verdicts import Verdict, judge
 from isthmus.cli import main
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import parse as parse_grid
-from isthmus.lab import testbed as testbeds
-from isthmus.lab.network import work_out
-from isthmus.measuring.place import loopback
 from isthmus.measuring.program import whole
-from isthmus.measuring.samples import NotMeasuredError
+from isthmus_lab.bench.app import figures, limits, play, programs
+from isthmus_lab.bench.app.command import _delays, _words
+from isthmus_lab.bench.app.contestants import IsthmusApp, NativeApp, execute, hosts_of
+from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, Setup
+from isthmus_lab.bench.app.options import Options
+from isthmus_lab.bench.app.programs import Given, Where
+from isthmus_lab.bench.app.results import AppResults, AppRun, Cell, run_from_json
+from isthmus_lab.bench.mpis import Mpi
+from isthmus_lab.bench.verdicts import Verdict, judge
+from isthmus_lab.lab import testbed as testbeds
+from isthmus_lab.lab.network import work_out
+from isthmus_lab.measuring.place import loopback
+from isthmus_lab.measuring.samples import NotMeasuredError
 
 GRID = parse_grid("[cluster.a]\nslots = 16\n[cluster.b]\nslots = 8\n", "x")
 MPI = Mpi("mpich5.0", "MPICH 5.0", "/opt/mpich", "mpich", "/opt/mpich/bin/mpicc")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.coll import roster
-from isthmus.bench.coll.options import Options
-from isthmus.bench.coll.results import run_from_json
-from isthmus.bench.coll.tasks import COLLECTIVES, CollTask
 from isthmus.cli import main
-from isthmus.measuring.place import loopback
+from isthmus_lab.bench.coll import roster
+from isthmus_lab.bench.coll.options import Options
+from isthmus_lab.bench.coll.results import run_from_json
+from isthmus_lab.bench.coll.tasks import COLLECTIVES, CollTask
+from isthmus_lab.measuring.place import loopback
 
 TASKS = [
     *(CollTask(name, 0 if name == "barrier" else 80_008, 2) for name in COLLECTIVES),

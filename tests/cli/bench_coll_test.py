@@ -4,24 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench import gridfile
-from isthmus.bench.coll import figures, plan, roster, tasks, variants
-from isthmus.bench.coll.bounds import Wires, bound
-from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld, blocks_word
-from isthmus.bench.coll.limits import LIMITS
-from isthmus.bench.coll.machine import Machine
-from isthmus.bench.coll.options import Options
-from isthmus.bench.coll.peers import settings
-from isthmus.bench.coll.results import CollResults, CollRun, run_from_json
-from isthmus.bench.coll.tasks import KIB, MIB, CollTask, parse
-from isthmus.bench.mpis import Mpi
-from isthmus.bench.verdicts import Verdict, judge
 from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.grid import GatewaySpec
 from isthmus.grid import parse as parse_grid
-from isthmus.measuring.place import loopback
-from isthmus.measuring.samples import NotMeasuredError
+from isthmus_lab.bench import gridfile
+from isthmus_lab.bench.coll import figures, plan, roster, tasks, variants
+from isthmus_lab.bench.coll.bounds import Wires, bound
+from isthmus_lab.bench.coll.contestants import Block, IsthmusWorld, NativeWorld, blocks_word
+from isthmus_lab.bench.coll.limits import LIMITS
+from isthmus_lab.bench.coll.machine import Machine
+from isthmus_lab.bench.coll.options import Options
+from isthmus_lab.bench.coll.peers import settings
+from isthmus_lab.bench.coll.results import CollResults, CollRun, run_from_json
+from isthmus_lab.bench.coll.tasks import KIB, MIB, CollTask, parse
+from isthmus_lab.bench.mpis import Mpi
+from isthmus_lab.bench.verdicts import Verdict, judge
+from isthmus_lab.measuring.place import loopback
+from isthmus_lab.measuring.samples import NotMeasuredError
 
 WIRES = Wires(bandwidth=12e6, delay=0.01)
 

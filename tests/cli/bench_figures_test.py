@@ -6,14 +6,14 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from isthmus.bench import limits
-from isthmus.bench.limits import LIMITS
-from isthmus.bench.report import p2p_table
-from isthmus.bench.verdicts import Limit, judge
-from isthmus.measuring.results import Results, half_bandwidth_size
 from isthmus.measuring.runs import Run, run_from_json
-from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import LARGEST, MIB, Task, parse, powers_of_two
+from isthmus_lab.bench import limits
+from isthmus_lab.bench.limits import LIMITS
+from isthmus_lab.bench.report import p2p_table
+from isthmus_lab.bench.verdicts import Limit, judge
+from isthmus_lab.measuring.results import Results, half_bandwidth_size
+from isthmus_lab.measuring.samples import NotMeasuredError
 
 DELAY, RATE = 0.0058, 125e6  # of a wire: one way, and bytes per second
 
@@ -290,7 +290,7 @@ def test_senses(sense, value, holds):
 
 
 def test_every_limit_names_a_testbed_that_there_is():
-    from isthmus.lab.testbed import shipped  # noqa: PLC0415
+    from isthmus_lab.lab.testbed import shipped  # noqa: PLC0415
 
     assert {limit.testbed for limit in LIMITS} <= {*shipped(), "loopback"}
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.io import limits, tasks
-from isthmus.bench.io.results import IoResults, run_from_json
-from isthmus.bench.io.tasks import LARGE, MIB, RANDOM, TRIP, IoTask
-from isthmus.bench.timed import TimedRun
-from isthmus.bench.verdicts import judge
 from isthmus.cli import main
+from isthmus_lab.bench.io import limits, tasks
+from isthmus_lab.bench.io.results import IoResults, run_from_json
+from isthmus_lab.bench.io.tasks import LARGE, MIB, RANDOM, TRIP, IoTask
+from isthmus_lab.bench.timed import TimedRun
+from isthmus_lab.bench.verdicts import judge
 
 
 def test_tasks_and_samples_are_read_as_they_are_written():

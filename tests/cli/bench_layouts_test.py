@@ -2,11 +2,11 @@
 
 import pytest
 
-from isthmus.bench.app import layouts, play
-from isthmus.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, setup
-from isthmus.bench.app.options import Options
 from isthmus.errors import UsageError
 from isthmus.grid import parse as parse_grid
+from isthmus_lab.bench.app import layouts, play
+from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, setup
+from isthmus_lab.bench.app.options import Options
 
 GRID = parse_grid("[cluster.a]\nslots = 16\n[cluster.b]\nslots = 8\n", "x")
 

@@ -12,15 +12,15 @@ import pytest
 from ports import free_port
 from waiting import eventually
 
-from isthmus.bench import proxies
-from isthmus.bench.contestants import IsthmusRun, PlainTcp
-from isthmus.bench.gridfile import write
 from isthmus.errors import RunError
 from isthmus.measuring.ends import find_tcpbench
-from isthmus.measuring.place import Place, loopback, of_grid
 from isthmus.measuring.program import prepare
 from isthmus.measuring.runs import run_from_json
 from isthmus.measuring.tasks import MIB, Task, one_way
+from isthmus_lab.bench import proxies
+from isthmus_lab.bench.contestants import IsthmusRun, PlainTcp
+from isthmus_lab.bench.gridfile import write
+from isthmus_lab.measuring.place import Place, loopback, of_grid
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
@@ -121,9 +121,9 @@ def test_a_program_that_is_not_there(tmp_path: Path):
 IN_LAB = """
 import json, sys
 from pathlib import Path
-from isthmus.bench import mpis, p2p, session
-from isthmus.measuring.place import inside_lab
-from isthmus.measuring.results import Results
+from isthmus_lab.bench import mpis, p2p, session
+from isthmus_lab.measuring.place import inside_lab
+from isthmus_lab.measuring.results import Results
 from isthmus.measuring.tasks import Task, MIB
 tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1)]
 wanted = ("tcp", "tcp-untuned", "isthmus", "native-openmpi4.1-eager")
@@ -165,8 +165,8 @@ def test_in_a_lab(tmp_path: Path):
 
 OVER_A_BRIDGE = """
 import json
-from isthmus.bench import relays
-from isthmus.measuring.place import inside_lab
+from isthmus_lab.bench import relays
+from isthmus_lab.measuring.place import inside_lab
 from isthmus.measuring.tasks import Task, MIB
 tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1), Task("loaded", 8, total=1_000_000)]
 found, missing = relays.relays(inside_lab())

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 import typer
 
-from isthmus.bench import figures as p2p_figures
-from isthmus.bench.app.layouts import ONE, QUARTER, SPLIT
-from isthmus.bench.app.results import AppResults, AppRun
-from isthmus.bench.coll.results import CollResults, CollRun
-from isthmus.bench.coll.tasks import CollTask
-from isthmus.bench.commands import bench_app
-from isthmus.bench.papers import command, play, report, rows, shelf
-from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus.cli import main
 from isthmus.errors import UsageError
-from isthmus.measuring.results import Results
 from isthmus.measuring.runs import Run
-from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import MIB, Task
+from isthmus_lab.bench import figures as p2p_figures
+from isthmus_lab.bench.app.layouts import ONE, QUARTER, SPLIT
+from isthmus_lab.bench.app.results import AppResults, AppRun
+from isthmus_lab.bench.coll.results import CollResults, CollRun
+from isthmus_lab.bench.coll.tasks import CollTask
+from isthmus_lab.bench.commands import bench_app
+from isthmus_lab.bench.papers import command, play, report, rows, shelf
+from isthmus_lab.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus_lab.measuring.results import Results
+from isthmus_lab.measuring.samples import NotMeasuredError
 
 ROOT = Path(__file__).parents[2]
 PAPER = Paper("p", "A paper")
@@ -287,7 +287,7 @@ def test_a_claim_is_reached_on_its_side(sense, well):
 
 def test_numbers_are_drawn_beside(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from isthmus.bench.papers import figures  # noqa: PLC0415
+    from isthmus_lab.bench.papers import figures  # noqa: PLC0415
 
     outcome = play.Outcome(LATENCY, [play.Finding(LATENCY.claims[0], 50.0)])
     made = figures.beside(outcome, tmp_path / "new")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.rma import limits, tasks
-from isthmus.bench.rma.results import RmaResults, RmaRun, run_from_json
-from isthmus.bench.rma.tasks import LARGE, RmaTask
-from isthmus.bench.verdicts import judge
 from isthmus.cli import main
+from isthmus_lab.bench.rma import limits, tasks
+from isthmus_lab.bench.rma.results import RmaResults, RmaRun, run_from_json
+from isthmus_lab.bench.rma.tasks import LARGE, RmaTask
+from isthmus_lab.bench.verdicts import judge
 
 
 def test_tasks_are_read_as_they_are_written():

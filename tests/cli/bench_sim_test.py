@@ -5,12 +5,12 @@ import stat
 
 import pytest
 
-from isthmus.bench.sim import report
-from isthmus.bench.sim.play import SimTask, TooMuchError, simulate
-from isthmus.bench.sim.results import SimRun
 from isthmus.cli import main
 from isthmus.errors import RunError
 from isthmus.tables import console
+from isthmus_lab.bench.sim import report
+from isthmus_lab.bench.sim.play import SimTask, TooMuchError, simulate
+from isthmus_lab.bench.sim.results import SimRun
 
 NETWORK = {
     "wan_latency": 0.01,
@@ -115,7 +115,8 @@ def test_a_small_grid_is_simulated(tmp_path, capsys):
 
 
 def test_what_is_too_much_is_told_and_the_rest_goes_on(capsys, monkeypatch):
-    monkeypatch.setattr("isthmus.bench.sim.play.SimTask.words", with_few_messages(SimTask.words))
+    play = "isthmus_lab.bench.sim.play.SimTask.words"
+    monkeypatch.setattr(play, with_few_messages(SimTask.words))
     words = ["--clusters", "2", "--ranks", "64", "--collective", "barrier"]
     status, printed, _ = bench_sim(capsys, *words, "--algorithm", "all")
     assert status == 0

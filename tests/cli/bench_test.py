@@ -9,13 +9,14 @@ import pytest
 from waiting import eventually
 
 from isthmus import grid as grids
-from isthmus.bench import gridfile, p2p
 from isthmus.cli import main
 from isthmus.errors import RunError
-from isthmus.measuring import place, program
+from isthmus.measuring import program
 from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
+from isthmus_lab.bench import gridfile, p2p
+from isthmus_lab.measuring import place
 
 # -- the command line -----------------------------------------------------------------------------
 

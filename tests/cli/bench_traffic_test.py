@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench import traffic as pictures
-from isthmus.lab import traffic
-from isthmus.lab.traffic import Way
-from isthmus.measuring.results import Results
-from isthmus.measuring.samples import NotMeasuredError
-from isthmus.measuring.traffic import Crossed
+from isthmus_lab.bench import traffic as pictures
+from isthmus_lab.lab import traffic
+from isthmus_lab.lab.traffic import Way
+from isthmus_lab.measuring.results import Results
+from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.traffic import Crossed
 
 BURST = tuple((1000 + i, 10_000, i == 7) for i in range(100))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.bench.wanted import Wanted
 from isthmus.errors import UsageError
+from isthmus_lab.bench.wanted import Wanted
 
 THERE = ["isthmus", "tcp", "tcp-untuned"]
 

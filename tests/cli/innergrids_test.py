@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
-from isthmus.bench import gridfile
 from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.tune import store
 from isthmus.tune.figures import Figures
+from isthmus_lab.bench import gridfile
 
 LEIDEN = """
 patience = "5 min"

@@ -3,7 +3,7 @@
 import pytest
 
 from isthmus.errors import RunError, UsageError
-from isthmus.lab import commands, links, registry
+from isthmus_lab.lab import commands, links, registry
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 
-from isthmus.bench.app.programs import KERNEL_FOLDER, KERNELS
+from isthmus_lab.bench.app.programs import KERNEL_FOLDER, KERNELS
 
 SINGLE, MIXED = mpis.SINGLE, mpis.MIXED
 RANKS = (1, 8)

@@ -42,8 +42,8 @@ def test_shipped(lab, name):
 def test_a_testbed_that_is_not_as_its_file_says_is_found_out(lab):
     """The lab is checked against a file after its link was changed behind its back."""
     program = (
-        "import dataclasses, sys; from isthmus.lab import check, registry; "
-        "from isthmus.lab.links import model_of; lab = registry.find(None); "
+        "import dataclasses, sys; from isthmus_lab.lab import check, registry; "
+        "from isthmus_lab.lab.links import model_of; lab = registry.find(None); "
         "network = model_of(lab); "
         "network.links = [dataclasses.replace(x, delay=0.5) for x in network.links]; "
         "sys.exit(check.run(network, lab, 0, True, False))"

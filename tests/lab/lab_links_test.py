@@ -7,8 +7,8 @@ import pytest
 # connect(source, target) -> seconds, or null when no connection was opened within the limit
 CONNECT = """
 import json, socket, sys, time
-from isthmus.lab import kernel, measure, registry
-from isthmus.lab.links import model_of
+from isthmus_lab.lab import kernel, measure, registry
+from isthmus_lab.lab.links import model_of
 lab = registry.find(None); network = model_of(lab)
 source, target, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
 with measure.answering(network, lab):

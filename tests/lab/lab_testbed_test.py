@@ -5,11 +5,11 @@ import pytest
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.gridkeys import expand_hosts
-from isthmus.lab import drawing, native, overrides, testbed
-from isthmus.lab.grid import grid_toml
-from isthmus.lab.links import ways_of
-from isthmus.lab.network import Network, work_out
 from isthmus.units import format_rate, parse_rate, parse_size
+from isthmus_lab.lab import drawing, native, overrides, testbed
+from isthmus_lab.lab.grid import grid_toml
+from isthmus_lab.lab.links import ways_of
+from isthmus_lab.lab.network import Network, work_out
 
 SHIPPED = {
     "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "room", "trio", "walled",

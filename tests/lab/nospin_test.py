@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from isthmus.lab.programs import find_nospin
+from isthmus_lab.lab.programs import find_nospin
 
 POLLS = 100
 PROGRAM = f"""

@@ -1,1 +1,1 @@
-"""Measuring programs, where they run and their output: for bench, tune and doctor."""
+"""Measuring programs and what they print: for doctor, tune and isthmus-lab."""

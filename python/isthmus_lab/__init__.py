@@ -1,0 +1,1 @@
+"""The package isthmus-lab: `isthmus lab` and `isthmus bench`."""

@@ -1,0 +1,240 @@
+"""The command `isthmus bench coll`."""
+
+import json
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus.errors import IsthmusError, RunError, UsageError
+from isthmus.tables import console
+from isthmus.units import parse_size
+from isthmus_lab.bench import common, labs, session
+from isthmus_lab.bench import figures as p2p_figures
+from isthmus_lab.bench.coll import figures, limits, plan, variants
+from isthmus_lab.bench.coll.contestants import measure_wires
+from isthmus_lab.bench.coll.machine import examine
+from isthmus_lab.bench.coll.options import Options
+from isthmus_lab.bench.coll.report import coll_tables
+from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.bench.common import (
+    FiguresOption,
+    GridOption,
+    InsideOption,
+    JsonOption,
+    MpiOption,
+    PassesOption,
+    TestbedOption,
+    TrafficOption,
+    TuneOption,
+)
+from isthmus_lab.bench.traffic import traffic as draw_traffic
+from isthmus_lab.bench.verdicts import judge
+from isthmus_lab.lab import testbed as testbeds
+from isthmus_lab.measuring.place import Place, inside_lab
+
+
+def coll(
+    testbed: TestbedOption = None,
+    grid: GridOption = None,
+    n: Annotated[
+        str | None,
+        typer.Option("-n", metavar="N,N,...", help="Numbers of ranks, placed as by 'isthmus run'."),
+    ] = None,
+    equally: Annotated[
+        bool, typer.Option("--equally", help="Give each cluster the same number of ranks.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Measure only for the limits, in less than ten minutes."),
+    ] = False,
+    repetitions: Annotated[
+        int,
+        typer.Option(
+            "--repetitions", min=1, metavar="N", help="Repetitions of each task, over all passes."
+        ),
+    ] = 10,
+    passes: PassesOption = 2,
+    mpi: MpiOption = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure only these contestants, such as isthmus-direct, 'native-*-default'. "
+            "May be repeated.",
+        ),
+    ] = None,
+    collective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure only these, such as bcast, 'all*', ibcast. May be repeated.",
+        ),
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SIZE", help="Measure only this size, such as '256 KiB'. May be repeated."
+        ),
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHOICE",
+            help="Also measure Isthmus, direct, with this choice in ISTHMUS_COLL, such as "
+            "bcast=farfirst. May be repeated.",
+        ),
+    ] = None,
+    interleaved: Annotated[
+        bool,
+        typer.Option(
+            "--interleaved",
+            help="Also measure communicators whose ranks alternate between clusters.",
+        ),
+    ] = False,
+    tune: TuneOption = True,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Use only these variants of the testbed, such as plain, '0.05 % loss'. May be "
+            "repeated. Default: all, or with --quick those for the limits.",
+        ),
+    ] = None,
+    traffic: TrafficOption = False,
+    json_file: JsonOption = None,
+    figures_folder: FiguresOption = None,
+    inside: InsideOption = None,
+) -> None:
+    """Measure collectives over all ranks: times until the last rank is done, over message sizes.
+
+    [bold]isthmus bench coll --testbed matsuda --quick[/bold]
+      The figures that Isthmus must reach there; the exit status is 1 if one falls short.
+
+    [bold]isthmus bench coll --testbed matsuda --collective bcast --size '3.2 MB'[/bold]
+      Isthmus and all native MPIs, with the limits of the wires.
+
+    Without --testbed and -g, it measures over all sites of the lab around it, or else on this
+    host."""
+    signal.signal(signal.SIGTERM, common.leave)
+    ranks = common.numbers(n)
+    options = Options(
+        quick,
+        repetitions,
+        passes,
+        ranks[0] if ranks else None,
+        tuple(mpi or ()),
+        tuple(only or ()),
+        tuple(collective or ()),
+        tuple(_size(text) for text in size or ()),
+        tuple(algorithm or ()),
+        interleaved,
+        tune,
+        equally,
+        tuple(variant or ()),
+        traffic=traffic,
+    )
+    if equally and not ranks:
+        raise UsageError("--equally needs -n", "Give the number of ranks: -n 8, or -n 2,4,8.")
+    if quick and len(ranks) > 1:
+        raise UsageError(f"-n {n}: --quick takes one number of ranks")
+    if inside is not None:
+        options = replace(options, variant=options.variants[0] if options.variants else "")
+        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
+        return
+    common.check(testbed, grid)
+    if variant and not common.in_labs(testbed):
+        raise UsageError("--variant needs --testbed")
+    if figures_folder is not None:
+        p2p_figures.check()
+    begin = time.monotonic()
+    if testbed is not None and common.in_labs(testbed):
+        name, results = _in_labs(testbed, options, ranks)
+    else:
+        place = common.place(testbed, grid)
+        name, results = place.name, _of_numbers(place, options, ranks)
+    out = console()
+    coll_tables(results, name, out)
+    whole = quick or not (options.narrowed or len(ranks) > 1)
+    verdicts = judge(limits.of_testbed(name) if whole else [], results)
+    status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
+    if figures_folder is not None:
+        drawn = figures.coll(results, name, figures_folder)
+        for path in [*drawn, *draw_traffic(results, name, figures_folder)]:
+            out.print(f"drawn: {path}")
+    raise typer.Exit(status)
+
+
+def _size(text: str) -> int:
+    try:
+        found = parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--size {text}: {error}") from None
+    if found % 8:
+        raise UsageError(f"--size {text}: sums are of doubles, so sizes are multiples of 8 bytes")
+    return found
+
+
+def _of_numbers(place: Place, options: Options, ranks: Sequence[int]) -> CollResults:
+    """Each number of ranks is a variant, if there are several."""
+    if len(ranks) < 2:
+        return _measure(place, options)
+    results = CollResults()
+    for number in ranks:
+        found = _measure(place, replace(options, n=number)).as_json()
+        results.merge(found, variants.of_ranks("", number))
+    return results
+
+
+def _measure(place: Place, options: Options) -> CollResults:
+    deadline = time.monotonic() + plan.QUICK_LIMIT if options.quick else None
+    results, load = CollResults(), os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+        entries = plan.entries(place, options, Path(folder), common.say)
+        try:
+            results.wires[""] = measure_wires(place)
+        except IsthmusError as error:
+            common.say(f"no bounds: {error}")
+        session.measure(place, entries, results, common.say, deadline, options.traffic)
+    if machine := examine(place, load):
+        results.machines[""] = machine
+    return results
+
+
+def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str, CollResults]:
+    name, _ = testbeds.load(testbed)
+    words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
+    words += ["--quick"] if options.quick else []
+    words += ["--interleaved"] if options.interleaved else []
+    words += [] if options.tune else ["--no-tune"]
+    words += ["--equally"] if options.equally else []
+    words += ["--traffic"] if options.traffic else []
+    words += common.again(
+        [
+            ("--mpi", options.mpis),
+            ("--only", options.only),
+            ("--collective", options.collectives),
+            ("--size", [f"{size} B" for size in options.sizes]),
+            ("--algorithm", options.algorithms),
+        ]
+    )
+    results = CollResults()
+    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+        for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
+            for number in ranks or (0,):
+                raw = Path(folder) / "raw.json"
+                told = ["--variant", variant] if variant else []
+                told += ["-n", str(number)] if number else []
+                called = variants.of_ranks(variant, number) if len(ranks) > 1 else variant
+                common.say(f"testbed {name}{f', {called}' if called else ''}")
+                try:
+                    results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), called)
+                except RunError as error:  # the other variants stand
+                    results.failures.append(str(error))
+    return name, results

@@ -1,0 +1,180 @@
+"""Figures like those of Matsuda et al. 2006 (6 and 7: throughput of bcast and allreduce over the
+message size) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from isthmus_lab.bench.coll import tasks
+from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.bench.coll.tasks import size_text
+from isthmus_lab.bench.coll.variants import ranks_of
+from isthmus_lab.bench.figures import folder_for, pyplot, save
+from isthmus_lab.measuring.samples import NotMeasuredError
+
+_THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
+_MARKS = (8, 512, 32 << 10, 1 << 20, 32_000_000)
+
+
+def coll(results: CollResults, name: str, folder: Path) -> list[Path]:
+    """Draws everything with more than one size; returns the paths, each as PNG and SVG."""
+    folder_for(folder)
+    made: list[Path] = []
+    for variant in dict.fromkeys(run.variant for run in results.runs):
+        sizes: dict[tuple[str, bool], list[int]] = {}
+        for collective, size, interleaved in results.cells(variant):
+            sizes.setdefault((collective, interleaved), []).append(size)
+        for (collective, interleaved), found in sizes.items():
+            if len(found) < 2:
+                continue
+            order = ", interleaved" if interleaved else ""
+            title = f"{collective} on {name}{', ' + variant if variant else ''}{order}"
+            path = folder / re.sub(r"[^\w.]+", "-", f"{name} {variant} {collective}{order}")
+            one = _Drawing(results, collective, found, interleaved, variant, title, path)
+            made += one.times()
+            if collective in _THROUGHPUT:
+                made += one.throughput(*_THROUGHPUT[collective])
+    return made + _over_ranks(results, name, folder)
+
+
+def _over_ranks(results: CollResults, name: str, folder: Path) -> list[Path]:
+    """Like Treurniet's 7, 9, 11, 13, 15 and 17: for each collective and size, time over the number
+    of ranks."""
+    numbers: dict[str, list[tuple[int, str]]] = {}
+    for variant in dict.fromkeys(run.variant for run in results.runs):
+        if found := ranks_of(variant):
+            numbers.setdefault(found[0], []).append((found[1], variant))
+    made: list[Path] = []
+    for before, variants in numbers.items():
+        cells = dict.fromkeys(cell for _, variant in variants for cell in results.cells(variant))
+        for cell in cells if len(variants) > 1 else ():
+            made += _of_cell(results, name, folder, cell, before, sorted(variants))
+    return made
+
+
+def _of_cell(
+    results: CollResults,
+    name: str,
+    folder: Path,
+    cell: tuple[str, int, bool],
+    before: str,
+    variants: Sequence[tuple[int, str]],
+) -> list[Path]:
+    collective, size, interleaved = cell
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for key in results.labels:
+        points = []
+        for ranks, variant in variants:
+            try:
+                time = results.time(key, collective, size, interleaved, variant)
+            except NotMeasuredError:
+                continue
+            points.append((ranks, 1e3 * time))
+        if points:
+            axes.plot(*zip(*points, strict=True), label=results.labels[key], **_style(key))
+    axes.set_xticks([ranks for ranks, _ in variants])
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("time until the last rank is done, ms (medians)")
+    axes.set_ylim(bottom=0)
+    what = collective if collective == "barrier" else f"{collective} of {size_text(size)}"
+    title = f"{what} on {name}{', ' + before if before else ''}"
+    axes.set_title(title + (", interleaved" if interleaved else ""))
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"{title} over ranks"))
+
+
+class _Drawing:
+    """The curves of one collective."""
+
+    def __init__(
+        self,
+        results: CollResults,
+        collective: str,
+        sizes: Sequence[int],
+        interleaved: bool,
+        variant: str,
+        title: str,
+        path: Path,
+    ) -> None:
+        self._results, self._collective, self._sizes = results, collective, sizes
+        self._interleaved, self._variant = interleaved, variant
+        self._title, self._path = title, path
+
+    def times(self) -> list[Path]:
+        plot = pyplot()
+        figure, axes = plot.subplots(figsize=(8, 5))
+        for label, style, points in self._curves():
+            axes.plot(
+                [size for size, _ in points],
+                [1e3 * time for _, time in points],
+                label=label,
+                **style,
+            )
+        axes.set_yscale("log")
+        axes.set_ylabel("time until the last rank is done, ms (medians)")
+        return self._finish(plot, figure, axes, self._path)
+
+    def throughput(self, formula: str, power: int) -> list[Path]:
+        plot = pyplot()
+        figure, axes = plot.subplots(figsize=(8, 5))
+        factor = 1e-6 * self._ranks() ** power
+        for label, style, points in self._curves():
+            axes.plot(
+                [size for size, _ in points],
+                [factor * size / time for size, time in points],
+                label=label,
+                **style,
+            )
+        axes.set_ylabel(f"{formula}, MB/s")
+        axes.set_ylim(bottom=0)
+        path = self._path.with_name(f"{self._path.name}-throughput")
+        return self._finish(plot, figure, axes, path)
+
+    def _ranks(self) -> int:
+        return max(run.ranks for run in self._results.runs if run.variant == self._variant)
+
+    def _curves(self) -> list[tuple[str, dict[str, Any], list[tuple[int, float]]]]:
+        """The contestants, and the bound from the wires."""
+        curves = []
+        for key in self._results.labels:
+            points = []
+            for size in self._sizes:
+                try:
+                    time = self._results.time(
+                        key, self._collective, size, self._interleaved, self._variant
+                    )
+                except NotMeasuredError:
+                    continue
+                points.append((size, time))
+            if points:
+                curves.append((self._results.labels[key], _style(key), points))
+        if self._variant in self._results.wires:
+            points = [
+                (size, self._results.bound(self._collective, size, self._variant))
+                for size in self._sizes
+            ]
+            curves.append(("bound", {"color": "black", "linestyle": ":"}, points))
+        return curves
+
+    def _finish(self, plot: Any, figure: Any, axes: Any, path: Path) -> list[Path]:
+        axes.set_xscale("log")
+        marks = [size for size in _MARKS if self._sizes[0] <= size <= self._sizes[-1]]
+        axes.set_xticks(marks or self._sizes, [size_text(size) for size in marks or self._sizes])
+        axes.minorticks_off()
+        what = "block of a rank" if self._collective in tasks.BLOCKS else "message"
+        axes.set_xlabel(f"size of the {what}")
+        axes.grid(visible=True, alpha=0.3)
+        axes.set_title(self._title)
+        axes.legend(fontsize="small")
+        return save(plot, figure, path)
+
+
+def _style(key: str) -> dict[str, Any]:
+    if key.startswith("native-"):
+        return {"linewidth": 1.1, "marker": ".", "markersize": 4}
+    if "/" in key:
+        return {"linewidth": 1.3, "linestyle": "--", "marker": "x", "markersize": 4}
+    return {"linewidth": 2.4, "marker": "o", "markersize": 4}

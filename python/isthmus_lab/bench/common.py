@@ -1,0 +1,155 @@
+"""Parts that the commands of `isthmus bench` share: where they measure, and their output."""
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from isthmus.errors import UsageError
+from isthmus.version import VERSION
+from isthmus_lab.bench import report
+from isthmus_lab.bench.verdicts import Verdict
+from isthmus_lab.lab import testbed as testbeds
+from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab, loopback, of_grid
+from isthmus_lab.measuring.samples import Samples
+
+TestbedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--testbed",
+        metavar="TESTBED",
+        help="Start this testbed of the lab and measure in it; 'loopback': on this host.",
+    ),
+]
+GridOption = Annotated[
+    Path | None,
+    typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
+]
+TuneOption = Annotated[
+    bool,
+    typer.Option(
+        "--tune/--no-tune",
+        help="First measure the grid for the choice of algorithms, as 'isthmus tune' does.",
+    ),
+]
+PassesOption = Annotated[
+    int,
+    typer.Option("--passes", min=1, metavar="N", help="Number of turns of each contestant."),
+]
+MpiOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mpi",
+        metavar="MPI",
+        help="openmpi, mpich, or the prefix of an installation. May be repeated. Isthmus runs "
+        "over the first one. Default: all that are found.",
+    ),
+]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write every sample to this file.")
+]
+FiguresOption = Annotated[
+    Path | None,
+    typer.Option("--figures", metavar="DIR", help="Draw figures in this folder, as PNG and SVG."),
+]
+TrafficOption = Annotated[
+    bool,
+    typer.Option(
+        "--traffic",
+        help="In labs: keep, and draw with --figures, the traffic over the wide area in each "
+        "millisecond.",
+    ),
+]
+InsideOption = Annotated[Path | None, typer.Option("--inside", hidden=True)]
+
+
+def leave(number: int, _: object) -> None:
+    """On a signal, ends everything that was started."""
+    sys.exit(128 + number)
+
+
+def say(sentence: str) -> None:
+    print(f"isthmus bench: {sentence}", file=sys.stderr, flush=True)
+
+
+def inside() -> bool:
+    return "ISTHMUS_LAB" in os.environ
+
+
+def in_labs(testbed: str | None) -> bool:
+    """Whether the benchmark starts labs for it."""
+    return testbed not in (None, LOOPBACK)
+
+
+def check(testbed: str | None, grid: Path | None) -> None:
+    if testbed is not None and grid is not None:
+        raise UsageError("--testbed and -g exclude each other: a testbed has its own grid file")
+    if in_labs(testbed):
+        testbeds.load(str(testbed))
+        if inside():
+            raise UsageError(
+                "--testbed starts a lab, but this is inside one already",
+                "Leave it out to measure in this one.",
+            )
+
+
+def place(testbed: str | None, grid: Path | None, between: str | None = None) -> Place:
+    if grid is not None:
+        return of_grid(grid, between)
+    return inside_lab() if inside() and testbed is None else loopback()
+
+
+def numbers(text: str | None) -> tuple[int, ...]:
+    """Reads -n: "4,8,16", each once."""
+    words = text.split(",") if text else []
+    if not all(word.strip().isdigit() and int(word) >= 2 for word in words):
+        raise UsageError(f"-n {text}: must be numbers of at least 2, such as 4,8,16")
+    return tuple(dict.fromkeys(int(word) for word in words))
+
+
+def again(words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Writes options that may be repeated back into a command line."""
+    return [word for flag, values in words for value in values for word in (flag, value)]
+
+
+def finish(
+    name: str,
+    results: Samples[Any],
+    verdicts: Sequence[Verdict],
+    json_file: Path | None,
+    out: Console,
+    took: float,
+) -> int:
+    """Limits, failures and the JSON file; returns the exit status."""
+    report.verdict_table(verdicts, out)
+    report.failures(results, out)
+    out.print(f"It took {took:.0f} s.")
+    if json_file is not None:
+        limits = [verdict.as_json() for verdict in verdicts]
+        write(json_file, {**facts(name), **results.as_json(), "limits": limits})
+    well = results.runs and not results.failed and all(verdict.well for verdict in verdicts)
+    return 0 if well else 1
+
+
+def facts(name: str) -> dict[str, Any]:
+    return {
+        "isthmus": VERSION,
+        "place": name,
+        "host": platform.node(),
+        "kernel": platform.release(),
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def write(path: Path, data: dict[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(data, indent=1) + "\n")
+    except OSError as error:
+        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

@@ -1,0 +1,177 @@
+"""Figures like those of Hablot et al. (2 to 4): bandwidth over message size, and latency."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from isthmus.errors import UsageError
+from isthmus.measuring.tasks import ONE_WAY
+from isthmus_lab.bench.report import size_text
+from isthmus_lab.measuring.results import Results
+from isthmus_lab.measuring.samples import NotMeasuredError
+
+_TICKS = 4  # powers of two between marks of the size axis
+
+
+def check() -> None:
+    """UsageError if matplotlib is missing."""
+    pyplot()
+
+
+def pyplot() -> Any:
+    """matplotlib's, without a screen; UsageError if it is missing."""
+    try:
+        import matplotlib  # noqa: PLC0415  (only used here, and slow to load)
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot as found  # noqa: PLC0415
+    except ImportError:
+        raise UsageError(
+            "--figures needs matplotlib, which is not installed here",
+            "Run: pip install matplotlib. Or use --json, which has every sample.",
+        ) from None
+    return found
+
+
+def folder_for(folder: Path) -> None:
+    """Makes the folder if it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--figures {folder}: cannot make the folder: {error.strerror}") from None
+
+
+def p2p(results: Results, name: str, folder: Path) -> list[Path]:
+    """Draws the measurements; returns the paths, each as PNG and SVG."""
+    folder_for(folder)
+    curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
+    natives = [key for key in curved if key.startswith("native-")]
+    others = [key for key in curved if key not in natives]
+    tuned = [key for key in natives if not key.endswith("-default")]
+    plain = [key for key in natives if key not in tuned]
+    made: list[Path] = []
+    for file, title, keys in (
+        ("bandwidth-default", "default settings", [*others, *plain]),
+        ("bandwidth-tuned", "native MPIs tuned", [*others, *tuned]),
+    ):
+        if keys and (natives or file == "bandwidth-default"):
+            what = f"Pingpong on {name}: {title}"
+            made += _curves(results, keys, what, folder / f"{name}-{file}")
+    if others:
+        made += _latencies(results, [*others, *natives], name, folder / f"{name}-latency")
+    ways = [(key, way) for key in results.measured() for way in ONE_WAY if results.sizes(key, way)]
+    if ways:
+        made += _ways(results, ways, name, folder / f"{name}-ways")
+    flows = [key for key in results.measured() if _flow_rates(results, key)]
+    if flows:
+        made += _bars(results, flows, name, folder / f"{name}-flows")
+    return made
+
+
+def save(plot: Any, figure: Any, path: Path) -> list[Path]:
+    """As PNG and SVG; closes the figure."""
+    files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
+    for file in files:
+        figure.savefig(file, dpi=150, bbox_inches="tight")
+    plot.close(figure)
+    return files
+
+
+def _style(key: str) -> dict[str, Any]:
+    if key.startswith("isthmus"):
+        return {"linewidth": 2.4, "marker": "o", "markersize": 4}
+    if key.startswith("tcp"):
+        return {"linewidth": 1.6, "color": "black", "linestyle": "--" if key == "tcp" else ":"}
+    return {"linewidth": 1.1, "marker": ".", "markersize": 4}
+
+
+def _size_axis(axes: Any, sizes: Sequence[int]) -> None:
+    axes.set_xscale("log", base=2)
+    marks = [1 << k for k in range(0, 31, _TICKS) if sizes[0] <= 1 << k <= sizes[-1]]
+    axes.set_xticks(marks or list(sizes), [size_text(size) for size in marks or sizes])
+    axes.set_xlabel("message size")
+    axes.grid(visible=True, alpha=0.3)
+
+
+def _curves(results: Results, keys: Sequence[str], title: str, path: Path) -> list[Path]:
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    every: set[int] = set()
+    for key in keys:
+        sizes = results.sizes(key)
+        every |= set(sizes)
+        rates = [8e-6 * results.bandwidth(key, size) for size in sizes]
+        axes.plot(sizes, rates, label=results.labels[key], **_style(key))
+    _size_axis(axes, sorted(every))
+    axes.set_ylabel("bandwidth, Mbit/s (best of all round trips)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(title)
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
+
+
+def _latencies(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    every: set[int] = set()
+    for key in keys:
+        sizes = results.sizes(key)
+        every |= set(sizes)
+        times = [1e3 * results.one_way(key, size) for size in sizes]
+        axes.plot(sizes, times, label=results.labels[key], **_style(key))
+    _size_axis(axes, sorted(every))
+    axes.set_yscale("log")
+    axes.set_ylabel("half a round trip, ms (minimum)")
+    axes.set_title(f"Pingpong on {name}")
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
+
+
+def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
+    found = {}
+    for run in results.runs:
+        at = (run.task.figure, run.variant)
+        if run.contestant == key and run.task.figure in ("stream", "bidirectional"):
+            try:
+                found[at] = 8e-6 * results.rate(key, *at)
+            except NotMeasuredError:
+                continue
+    return found
+
+
+def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: Path) -> list[Path]:
+    """Each direction of round trips by itself, as in MPICH/MadIII's Figure 6."""
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    every: set[int] = set()
+    for key, way in curves:
+        sizes = results.sizes(key, way)
+        every |= set(sizes)
+        times = [1e6 * results.way(key, way, size) for size in sizes]
+        style = {**_style(key), "linestyle": "-" if way == ONE_WAY[0] else "--"}
+        axes.plot(sizes, times, label=f"{results.labels[key]}, {way}", **style)
+    _size_axis(axes, sorted(every))
+    axes.set_yscale("log")
+    axes.set_ylabel("one way, us (minimum)")
+    axes.set_title(f"Each way of round trips on {name}")
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
+
+
+def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
+    plot = pyplot()
+    bars = [(key, at, rate) for key in keys for at, rate in _flow_rates(results, key).items()]
+    texts = {"stream": "one way", "bidirectional": "both ways"}
+    figure, axes = plot.subplots(figsize=(8, 0.4 + 0.32 * len(bars)))
+    labels = [
+        ", ".join(filter(None, (results.labels[key], texts[figure_], variant)))
+        for key, (figure_, variant), _ in bars
+    ]
+    colours = ["tab:blue" if key.startswith("isthmus") else "silver" for key, _, _ in bars]
+    axes.barh(range(len(bars)), [rate for _, _, rate in bars], color=colours)
+    axes.set_yticks(range(len(bars)), labels, fontsize="small")
+    axes.invert_yaxis()
+    axes.set_xlabel("Mbit/s (best round)")
+    axes.set_title(f"Bandwidth on {name}")
+    axes.grid(visible=True, axis="x", alpha=0.3)
+    return save(plot, figure, path)

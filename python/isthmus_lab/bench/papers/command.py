@@ -1,0 +1,88 @@
+"""The command `isthmus bench papers`."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus.errors import UsageError
+from isthmus_lab.bench import common
+from isthmus_lab.bench import figures as p2p_figures
+from isthmus_lab.bench.common import FiguresOption
+from isthmus_lab.bench.papers import figures, play, report, rows, shelf
+
+
+def papers(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Names from --list, such as hablot-fig4, 'matsuda-*'."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the figures.")] = False,
+    rows_: Annotated[
+        bool,
+        typer.Option(
+            "--rows", help="Print what Isthmus has of the papers, item by item (Markdown)."
+        ),
+    ] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Measure every figure.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Use the smallest run that shows each figure.")
+    ] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results to this file.")
+    ] = None,
+    figures_folder: FiguresOption = None,
+) -> None:
+    """Measure the figures and tables of the papers that Isthmus builds on.
+
+    Standard output gets a Markdown table for each, with the papers' own numbers.
+
+    [bold]isthmus bench papers --list[/bold]
+      List the figures.
+
+    [bold]isthmus bench papers hablot-fig4 --figures figures/[/bold]
+      Figure 4 of Hablot et al. 2007, with a drawing.
+
+    The exit status is 1 if a figure could not be measured. It ignores whether a number falls short
+    of a paper's: the papers' machines were different."""
+    signal.signal(signal.SIGTERM, common.leave)
+    if list_:
+        print(report.shelf(shelf.chosen(names or ["*"])))
+        return
+    if rows_:
+        print(rows.markdown(), end="")
+        return
+    if not names and not all_:
+        raise UsageError(
+            "no figure is named",
+            "Name figures of --list, or use --all; with --quick each takes its smallest run.",
+        )
+    recipes = shelf.chosen(["*"] if all_ else names or [])
+    if common.inside():
+        raise UsageError(
+            "this benchmark starts labs of its own, but this is inside one already",
+            "Leave the lab first.",
+        )
+    if figures_folder is not None:
+        p2p_figures.check()
+    outcomes = []
+    for recipe in recipes:
+        outcome = play.play(recipe, quick, figures_folder, common.say)
+        print(report.markdown(outcome, quick), end="\n\n", flush=True)
+        if figures_folder is not None:
+            for path in figures.beside(outcome, figures_folder / recipe.name):
+                common.say(f"drawn: {path}")
+        outcomes.append(outcome)
+        if json_file is not None:  # as far as it is done
+            _write(json_file, outcomes)
+    raise typer.Exit(0 if all(outcome.shown for outcome in outcomes) else 1)
+
+
+def _write(path: Path, outcomes: list[play.Outcome]) -> None:
+    data = {"figures": [report.as_json(outcome) for outcome in outcomes]}
+    try:
+        path.write_text(json.dumps(data, indent=1) + "\n")
+    except OSError as error:
+        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

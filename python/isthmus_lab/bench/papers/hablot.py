@@ -1,0 +1,312 @@
+"""Hablot et al., Comparison and tuning of MPI implementations in a grid context, CLUSTER 2007."""
+
+from collections.abc import Callable
+
+from isthmus.measuring.tasks import LATENCY_BYTES, PAUSED_BYTES
+from isthmus_lab.bench.app.layouts import ONE, QUARTER
+from isthmus_lab.bench.limits import DIRECT, OURS, TCP
+from isthmus_lab.bench.papers.readings import (
+    as_fast,
+    gain,
+    mean_over_native,
+    natives,
+    only,
+    repeated,
+)
+from isthmus_lab.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus_lab.measuring.results import half_bandwidth_size
+from isthmus_lab.measuring.samples import NotMeasuredError
+
+PAPER = Paper(
+    "hablot", "Hablot et al. 2007, Comparison and tuning of MPI implementations in a grid"
+)
+
+_MEGABITS = 8e-6
+_KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
+
+
+def _sizes(*sizes: str) -> tuple[str, ...]:
+    return repeated("--size", sizes)
+
+
+# -- Table IV and Figures 3 and 4: pingpongs ------------------------------------------------------
+
+
+def _latency(contestant: str, where: str = "") -> Callable[[Measured], float]:
+    return lambda measured: 1e6 * measured.p2p(where).one_way(contestant, LATENCY_BYTES)
+
+
+def _added(contestant: str, where: str = "") -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        return _latency(contestant, where)(measured) - _latency(TCP, where)(measured)
+
+    return here
+
+
+def _added_by_natives(where: str = "") -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        results = measured.p2p(where)
+        times = [results.one_way(key, LATENCY_BYTES) for key in natives(results)]
+        return 1e6 * min(times) - _latency(TCP, where)(measured)
+
+    return here
+
+
+def _best(contestant: str) -> Callable[[Measured], float]:
+    return lambda measured: _MEGABITS * measured.p2p().best_bandwidth(contestant)
+
+
+def _best_of_natives(measured: Measured) -> float:
+    results = measured.p2p()
+    return _MEGABITS * max(results.best_bandwidth(key) for key in natives(results))
+
+
+def _at_largest(contestant: str) -> Callable[[Measured], float]:
+    """At the largest size, since a link's queue takes smaller messages at once."""
+
+    def here(measured: Measured) -> float:
+        results = measured.p2p()
+        sizes = results.sizes(contestant)
+        if not sizes:
+            raise NotMeasuredError(f"{contestant}: the pingpong was not measured")
+        return _MEGABITS * results.bandwidth(contestant, sizes[-1])
+
+    return here
+
+
+def _native_at_largest(measured: Measured) -> float:
+    return max(_at_largest(key)(measured) for key in natives(measured.p2p()))
+
+
+def _half(contestant: str) -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        results = measured.p2p()
+        return half_bandwidth_size(results, contestant, results.best_bandwidth(contestant)) / 1e6
+
+    return here
+
+
+def _paused(contestant: str, size: int) -> Callable[[Measured], float]:
+    return lambda measured: measured.p2p().paused(contestant, size)
+
+
+_IN = "inside"  # the measurement in one cluster
+_HABLOT = ("--testbed", "hablot")
+_LATENCIES = only(TCP, OURS, DIRECT, "native-*-default")
+_LATENCY = Measurement(
+    "p2p",
+    (*_HABLOT, *_sizes("8 B"), *_LATENCIES),
+    (
+        *_HABLOT,
+        *_sizes("8 B"),
+        *_LATENCIES,
+        "--rounds=60",
+        "--passes=2",
+    ),
+)
+_INSIDE = (*_HABLOT, "--within=a")
+_LATENCY_INSIDE = Measurement(
+    "p2p",
+    (*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
+    (
+        *(*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
+        *("--rounds=200", "--passes=2"),
+    ),
+)
+# The paper's link between two nodes of one site.
+_WIRE = (*_INSIDE, "--set", "site.a.link=1 Gbit/s")
+_CURVE_INSIDE = Measurement(
+    "p2p",
+    (*_WIRE, "--figure=pingpong", *only(TCP, OURS, "native-*-default"), "--rounds=50"),
+    (
+        *(*_WIRE, *_sizes("1 KiB", "8 KiB", "64 KiB", "128 KiB", "1 MiB", "16 MiB")),
+        *(*only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
+    ),
+)
+# The limit of socket buffers in default kernels.
+_DEFAULT_WORDS = (
+    *(*_HABLOT, "--set", "tcp.buffer=208 KiB"),
+    *only(TCP, OURS, "native-*-default"),
+)
+_DEFAULT = Measurement(
+    "p2p",
+    (
+        *(*_DEFAULT_WORDS, "--rounds=40", "--passes=2"),
+        *_sizes("8 B", "1 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "64 MiB"),
+    ),
+    (*_DEFAULT_WORDS, *_sizes("64 KiB", "1 MiB", "8 MiB"), "--rounds=2", "--passes=1"),
+)
+_TUNED_CURVE = Measurement(
+    "p2p",
+    (*_HABLOT, "--figure=pingpong", *only(TCP, OURS, DIRECT, "native-*-tuned"), "--rounds=50"),
+    (
+        *(*_HABLOT, *_sizes("8 B", "64 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "64 MiB")),
+        *(*only(TCP, OURS, "native-*-tuned"), "--rounds=4", "--passes=1"),
+    ),
+)
+_PAUSES = Measurement(
+    "p2p",
+    (*_HABLOT, "--figure=paused", *only(OURS, DIRECT, "native-*-default"), "--passes=3"),
+    (*_HABLOT, "--figure=paused", *only(OURS, DIRECT), "--passes=1"),
+)
+# New connections, whose first messages the pictures of the wide area show.
+_BEGUN_WORDS = (*_HABLOT, *_sizes("4 MiB"), "--rounds=2", "--passes=1", "--traffic")
+_BEGUN = Measurement(
+    "p2p",
+    (*_BEGUN_WORDS, *only(TCP, OURS, DIRECT, "native-*-default")),
+    (*_BEGUN_WORDS, *only(TCP, OURS, DIRECT)),
+)
+
+# -- Figures 5 to 7: kernels ----------------------------------------------------------------------
+
+
+def _bear_it(measured: Measured) -> float:
+    """Kernels that lose less than 20 % when split over the wide area."""
+    found = []
+    for kernel in _KERNELS:
+        try:
+            found.append(gain(DIRECT, kernel, ONE)(measured) > 1 / 1.2)
+        except NotMeasuredError:
+            continue
+    if not found:
+        raise NotMeasuredError("no kernel was measured")
+    return float(sum(found))
+
+
+def _finished(measured: Measured) -> float:
+    """The number of kernels of the paper that ran to their end, with verified results."""
+    done = {program.split(".")[0] for program in measured.app().programs()}
+    if not done:
+        raise NotMeasuredError("no kernel was measured")
+    return float(len(done & set(_KERNELS)))
+
+
+_APPS = ("--testbed", "hablot16")
+_MPIS = ("--mpi=openmpi", "--mpi=mpich")
+_COMPARED = Measurement(
+    "app",
+    (
+        *(*_APPS, "-n", "16", "--class=W", "--layout=split", "--repetitions=5"),
+        *only(DIRECT, "isthmus", "native-*-default"),
+    ),
+    (
+        *(*_APPS, *_MPIS, "-n", "8", "--layout=split", "--repetitions=1", "--no-tune"),
+        *only(DIRECT, "native-*-default"),
+    ),
+)
+_BELOW = ("--layout=one-site", "--layout=split", "--layout=quarter-site")
+_PROGRAMS = Measurement(
+    "app",
+    (*_APPS, "-n", "16", "--class=W", *_BELOW, *only(DIRECT, "isthmus"), "--repetitions=5"),
+    (*_APPS, "-n", "8", *_BELOW, *only(DIRECT), "--repetitions=1", "--no-tune"),
+)
+
+RECIPES = (
+    Recipe(
+        "hablot-table4",
+        PAPER,
+        "Table IV",
+        "what MPI adds to TCP's latency over the wide area",
+        {"": _LATENCY, _IN: _LATENCY_INSIDE},
+        (
+            Claim("TCP, one way", 5812, _latency(TCP), "us"),
+            Claim("MPICH2 adds; here Isthmus, direct", 6, _added(DIRECT), "us", "at most"),
+            Claim(
+                "MPICH-Madeleine adds; here Isthmus, two gateways",
+                14, _added(OURS), "us", "at most",
+            ),
+            Claim("MPICH2 adds; here the best native MPI", 6, _added_by_natives(), "us"),
+            Claim("in one cluster: TCP, one way", 41, _latency(TCP, _IN), "us"),
+            Claim("in one cluster: MPICH2 adds; here Isthmus", 5, _added(OURS, _IN), "us"),
+            Claim(
+                "in one cluster: the same; here the best native MPI",
+                5, _added_by_natives(_IN), "us",
+            ),
+        ),
+        "The nodes are of one host, where TCP between two takes some 10 us.",
+    ),
+    Recipe(
+        "hablot-fig2",
+        PAPER,
+        "Figure 2",
+        "bandwidth in one cluster",
+        {"": _CURVE_INSIDE},
+        (
+            Claim("TCP's", 940, _at_largest(TCP), "Mbit/s"),
+            Claim("the best MPI's; here Isthmus's", 940, _at_largest(OURS), "Mbit/s"),
+            Claim("the same; here the best native's", 940, _native_at_largest, "Mbit/s"),
+        ),
+        "Inside a cluster messages go by its own MPI. Of the largest message: 64 MiB (quick: 16).",
+    ),
+    Recipe(
+        "hablot-fig3",
+        PAPER,
+        "Figure 3",
+        "bandwidth over the wide area, kernels as they come",
+        {"": _DEFAULT},
+        (
+            Claim("TCP's best", 120, _best(TCP), "Mbit/s"),
+            Claim("the best MPI's; here Isthmus's", 120, _best(OURS), "Mbit/s", "at least"),
+            Claim("the best MPI's; here the best native's", 120, _best_of_natives, "Mbit/s"),
+        ),
+        "Socket buffers grow to at most 208 KiB, the limit of kernels as they come. A native MPI "
+        "that sets its buffers itself has the host's limit.",
+    ),
+    Recipe(
+        "hablot-fig4",
+        PAPER,
+        "Figure 4",
+        "bandwidth over the wide area, tuned as the paper says; Isthmus as it comes",
+        {"": _TUNED_CURVE},
+        (
+            Claim("the best MPI's; here Isthmus's", 910, _best(OURS), "Mbit/s", "at least"),
+            Claim("half of it is reached at", 1, _half(OURS), "MB", "at most"),
+            Claim("the best MPI's; here the best native's", 910, _best_of_natives, "Mbit/s"),
+        ),
+    ),
+    Recipe(
+        "hablot-fig5",
+        PAPER,
+        "Figure 5",
+        "the NAS kernels on 8 + 8 nodes, MPIs compared",
+        {"": _COMPARED},
+        (
+            Claim("kernels that end (BT and SP did not with Madeleine)", 8, _finished,
+                  sense="at least"),
+            Claim("kernels at most 1.02 times the best native MPI's time", None, as_fast),
+            Claim("time over the best native MPI's, geometric mean", None, mean_over_native),
+        ),
+        "Classes are W (quick: S, and A of EP, on 4 + 4 nodes). The paper shows bars without "
+        "numbers.",
+    ),
+    Recipe(
+        "hablot-fig6-7",
+        PAPER,
+        "Figures 6 and 7",
+        "the NAS kernels on 8 + 8 nodes, on 16 and on 4 of one site",
+        {"": _PROGRAMS},
+        (
+            Claim("kernels that lose less than 20 % (Figure 6)", 4, _bear_it, sense="at least"),
+            Claim("EP, split over one site (Figure 6)", 1, gain(DIRECT, "ep", ONE)),
+            Claim("LU, split over a quarter (Figure 7)", 4, gain(DIRECT, "lu", QUARTER)),
+            Claim("BT, split over a quarter (Figure 7)", 4, gain(DIRECT, "bt", QUARTER)),
+            Claim("FT, split over a quarter (Figure 7)", 3, gain(DIRECT, "ft", QUARTER)),
+            Claim("SP, split over a quarter (Figure 7)", 3, gain(DIRECT, "sp", QUARTER)),
+        ),
+        "The paper has class B and a processor for each rank. Here classes are W (quick: S, and A "
+        "of EP, with half of the ranks), and the nodes of a lab share the host's processors: more "
+        "of them are no faster, and small problems wait for the wide area.",
+    ),
+    Recipe(
+        "hablot-slow-start",
+        PAPER,
+        "Section V",
+        "what TCP's slow start costs a message after 2 s of computing (future work there)",
+        {"": _PAUSES, "begun": _BEGUN},
+        tuple(
+            Claim(f"{size >> 10} KiB over one back to back{how}", None, _paused(key, size))
+            for key, how in ((OURS, ""), (DIRECT, ", direct"))
+            for size in PAUSED_BYTES
+        ),
+    ),
+)  # fmt: skip

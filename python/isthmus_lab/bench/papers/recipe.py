@@ -1,0 +1,98 @@
+"""A recipe for a figure or table of a paper: the benchmarks to run, and the numbers to read off
+them beside the paper's."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from isthmus_lab.bench.app.results import AppResults
+from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.measuring.results import Results
+from isthmus_lab.measuring.samples import NotMeasuredError, Samples
+
+ResultsT = TypeVar("ResultsT")
+Kind = Literal["p2p", "coll", "app"]
+_RESULTS: dict[Kind, type[Samples[Any]]] = {"p2p": Results, "coll": CollResults, "app": AppResults}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The names of its recipes begin with `key`."""
+
+    key: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run of `isthmus bench`: its kind, and the words behind that. `quick` has the words of the
+    smallest run that shows the figure."""
+
+    kind: Kind
+    words: tuple[str, ...]
+    quick: tuple[str, ...]
+
+    def command(self, quick: bool) -> tuple[str, ...]:
+        return (self.kind, *(self.quick if quick else self.words))
+
+
+@dataclass
+class Measured:
+    """The results of a recipe's measurements, by their names."""
+
+    found: dict[str, Samples[Any]] = field(default_factory=dict)
+
+    def add(self, name: str, kind: Kind, data: Mapping[str, Any]) -> None:
+        """Adds the --json of a benchmark. ValueError, KeyError, TypeError if it is malformed."""
+        results = _RESULTS[kind]()
+        results.merge(dict(data))
+        self.found[name] = results
+
+    def p2p(self, name: str = "") -> Results:
+        return self._of(name, Results)
+
+    def coll(self, name: str = "") -> CollResults:
+        return self._of(name, CollResults)
+
+    def app(self, name: str = "") -> AppResults:
+        return self._of(name, AppResults)
+
+    def _of(self, name: str, kind: type[ResultsT]) -> ResultsT:
+        results = self.found.get(name)
+        if not isinstance(results, kind):
+            raise NotMeasuredError("not measured")
+        return results
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number of the paper, in `unit` (empty for ratios), and its value here. `sense` says on
+    which side of the paper's number a value is good; it is "" if the side means nothing, since the
+    paper's machines were different. `paper` None: the paper shows only a curve, or leaves it to
+    future work."""
+
+    what: str
+    paper: float | None
+    here: Callable[[Measured], float]
+    unit: str = ""
+    sense: Literal["at least", "at most", ""] = ""
+
+    def well(self, value: float) -> bool | None:
+        """Returns None without a judgement."""
+        if self.paper is None or not self.sense:
+            return None
+        return value >= self.paper if self.sense == "at least" else value <= self.paper
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`figure` is its name in the paper, `about` its subject, `remark` the differences from
+    there."""
+
+    name: str
+    paper: Paper
+    figure: str
+    about: str
+    measurements: Mapping[str, Measurement]
+    claims: tuple[Claim, ...]
+    remark: str = ""

@@ -1,0 +1,59 @@
+"""Pictures of simulations: time over the ranks and over the size, by algorithm."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from isthmus_lab.bench.coll.tasks import size_text
+from isthmus_lab.bench.figures import folder_for, pyplot, save
+from isthmus_lab.bench.sim.results import SimRun
+
+
+def draw(runs: Sequence[SimRun], folder: Path) -> list[Path]:
+    """Draws simulations of more than one number of ranks, or size; returns the paths."""
+    folder_for(folder)
+    made: list[Path] = []
+    for collective in dict.fromkeys(run.collective for run in runs):
+        for clusters in dict.fromkeys(run.clusters for run in runs):
+            mine = [r for r in runs if (r.collective, r.clusters) == (collective, clusters)]
+            for size in dict.fromkeys(run.bytes for run in mine):
+                some = [run for run in mine if run.bytes == size]
+                title = f"{some[0].what}, {clusters} clusters"
+                made += _curves(some, title, "ranks", lambda run: run.ranks, folder)
+            for ranks in dict.fromkeys(run.ranks for run in mine):
+                some = [run for run in mine if run.ranks == ranks]
+                title = f"{collective}, {clusters} clusters, {ranks} ranks"
+                made += _curves(some, title, "size", lambda run: run.bytes, folder)
+    return made
+
+
+def _curves(
+    runs: Sequence[SimRun], title: str, what: str, over: Callable[[SimRun], int], folder: Path
+) -> list[Path]:
+    marks = sorted({over(run) for run in runs})
+    if len(marks) < 2:
+        return []
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for asked in dict.fromkeys(run.asked for run in runs):
+        points = sorted((over(run), 1e3 * run.seconds) for run in runs if run.asked == asked)
+        axes.plot(*zip(*points, strict=True), label=asked or "chosen", **_style(asked))
+    bound = sorted({(over(run), 1e3 * run.bound) for run in runs})
+    axes.plot(*zip(*bound, strict=True), label="bound", color="black", linestyle=":")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(marks, [size_text(m) if what == "size" else f"{m:,}" for m in marks])
+    axes.minorticks_off()
+    axes.set_xlabel(what)
+    axes.set_ylabel("simulated time until the last rank is done, ms")
+    axes.set_title(title)
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"sim {title} over {what}"))
+
+
+def _style(asked: str) -> dict[str, Any]:
+    if asked:
+        return {"linewidth": 1.3, "linestyle": "--", "marker": "x", "markersize": 4}
+    return {"linewidth": 2.6, "marker": "o", "markersize": 5}

@@ -1,0 +1,1 @@
+"""The place of a measurement, its samples and figures: for benchmarks."""

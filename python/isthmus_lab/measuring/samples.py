@@ -1,0 +1,76 @@
+"""The samples of a benchmark, of any kind."""
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from isthmus_lab.measuring.traffic import Crossed, crossed_from_json
+
+
+class NotMeasuredError(Exception):
+    """A figure has no samples; the text says which contestant's."""
+
+
+class Sample(Protocol):
+    """The result of one task for one contestant in one pass, in one variant of the testbed."""
+
+    @property
+    def contestant(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    def as_json(self) -> dict[str, Any]: ...
+
+
+SampleT = TypeVar("SampleT", bound=Sample)
+
+
+@dataclass
+class Samples(Generic[SampleT]):
+    """All measurements. `labels` names the contestants, in the order in which they are shown.
+    `failures` says what could not be measured. `failed` are contestants that had a turn without
+    results. `traffic` is the traffic over the wide area of a lab, if that was asked for."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    runs: list[SampleT] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list, kw_only=True)
+    traffic: list[Crossed] = field(default_factory=list, kw_only=True)
+
+    @staticmethod
+    def read(data: dict[str, Any]) -> SampleT:
+        """The inverse of a sample's `as_json`."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "contestants": self.labels,
+            "runs": [run.as_json() for run in self.runs],
+            "failures": self.failures,
+            "failed": self.failed,
+        }
+        if self.traffic:
+            found["traffic"] = [one.as_json() for one in self.traffic]
+        return found
+
+    def merge(self, data: dict[str, Any], variant: str = "") -> None:
+        """Adds what `as_json` returned elsewhere, under this variant if one is named."""
+        self.labels |= data["contestants"]
+        for item in data["runs"]:
+            self.runs.append(self.read({**item, "variant": variant} if variant else item))
+        before = f"{variant}: " if variant else ""
+        self.failures += [before + text for text in data["failures"]]
+        self.failed += [before + key for key in data["failed"]]
+        for item in data.get("traffic") or ():
+            self.traffic.append(crossed_from_json({**item, "variant": variant or item["variant"]}))
+
+    def dropped(self, contestant: str) -> int:
+        """The segments that the wide area dropped during the contestant's turns."""
+        found = [one.dropped for one in self.traffic if one.contestant == contestant]
+        if not found:
+            label = self.labels.get(contestant, contestant)
+            raise NotMeasuredError(f"{label}: the wide area was not watched")
+        return sum(found)
+
+    def measured(self) -> list[str]:
+        """Contestants with samples."""
+        seen = {run.contestant for run in self.runs}
+        return [key for key in self.labels if key in seen]
