@@ -56,14 +56,14 @@ packages:
 
 # ---- build ----------------------------------------------------------------------------------
 
-build: $(BUILD)/.stamp  ## build, and install the `isthmus` command into .venv/isthmus
+build: $(BUILD)/.stamp  ## build, and install isthmus and isthmus-lab into .venv/isthmus
 
 # As old as the build's beginning: what is edited meanwhile is built by the next.
 $(BUILD)/.stamp: $(SOURCES) | setup
 	@mkdir -p $(@D) && touch $@.begun
-	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings build-dir=$(BUILD) \
-	  --config-settings cmake.define.ISTHMUS_TESTS=ON \
-	  --config-settings cmake.define.ISTHMUS_UNITY=$(UNITY) .
+	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings build-dir=$(CURDIR)/$(BUILD) \
+	  --config-settings cmake.define.ISTHMUS_LAB=ON --config-settings cmake.define.ISTHMUS_TESTS=ON \
+	  --config-settings cmake.define.ISTHMUS_UNITY=$(UNITY) . ./lab
 	mv $@.begun $@
 
 demo: build  ## one unmodified program over two clusters, one Open MPI, one MPICH
@@ -116,7 +116,8 @@ unit-python:
 
 OLDEST := $(addprefix tests/cli/,about_test.py argv_test.py grid_test.py habits_test.py help_test.py)
 unit-oldest: build .venv/.stamp-oldest  ## the command with the oldest versions that pyproject.toml allows
-	PYTHONPATH=python .venv/oldest/bin/pytest -q $(OLDEST)
+	.venv/oldest/bin/python tools/generate/entry_points.py $(BUILD)/entry-points
+	PYTHONPATH=python:$(BUILD)/entry-points .venv/oldest/bin/pytest -q $(OLDEST)
 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 .PHONY: grid-programs grid-faults

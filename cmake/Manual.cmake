@@ -3,6 +3,7 @@
 execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import ClusterShell, pydantic, rich, typer"
                 RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
 if(missing)
+  add_custom_target(manual)
   message(STATUS "Manual pages: not made, for ${Python3_EXECUTABLE} has no typer, rich, pydantic or "
                  "ClusterShell")
   return()
@@ -21,4 +22,6 @@ add_custom_command(
           "${PROJECT_SOURCE_DIR}/CMakeLists.txt"
   COMMENT "Generating the manual pages" VERBATIM)
 add_custom_target(manual ALL DEPENDS "${made}/.stamp")
-install(DIRECTORY "${made}/" DESTINATION "${CMAKE_INSTALL_DATADIR}" PATTERN .stamp EXCLUDE)
+install(DIRECTORY "${made}/isthmus/" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+install(DIRECTORY "${made}/isthmus-lab/" DESTINATION "${CMAKE_INSTALL_DATADIR}"
+        COMPONENT lab EXCLUDE_FROM_ALL)

@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from isthmus import about, habits, helptext, nested
+from isthmus import about, habits, helptext, later, nested
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.commandline import Application
 from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
-from isthmus.later import COMMANDS, LaterGroup, fetch
+from isthmus.later import COMMANDS, ELSEWHERE, LaterGroup, fetch
 from isthmus.queues.options import SubmitOptions, of_queues
 from isthmus.runcommand import RunCommand, SubmitCommand, run
 
@@ -78,9 +78,13 @@ app.command("help")(about.helper(app))
 app.command()(about.version)
 app.command()(about.completion)
 
-_GROUPS = ("lab", "bench", "profile")
+_GROUPS = (*ELSEWHERE, "profile")
 _Parsed = TypeVar("_Parsed")
-_NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
+_NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS, *ELSEWHERE}
+
+
+def _is_command(word: str) -> bool:
+    return word in _NAMES or (not word.startswith("-") and word in later.offered())
 
 
 def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
@@ -118,7 +122,7 @@ def _no_working_directory() -> str:
 def _check_command(words: Sequence[str]) -> None:
     """UsageError if the words look like a command line of `isthmus run` without its name."""
     first = words[0]
-    if first in _NAMES or first in ("-h", "--help", "-V", "--version"):
+    if first in ("-h", "--help", "-V", "--version") or _is_command(first):
         return
     if first.startswith("-"):
         name = re.sub(r"^-n[0-9]+$", "-n", first.partition("=")[0])
@@ -181,6 +185,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not error.format_message():  # no words at all: the help has been shown
             return EXIT_USAGE
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
-        known = words[:1] if words and words[0] in _NAMES else []
+        known = words[:1] if words and _is_command(words[0]) else []
         print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
         return EXIT_USAGE

@@ -13,12 +13,18 @@ _INDENT = re.compile(r"^ {2,}")
 
 
 def pages(app: typer.Typer) -> dict[str, str]:
-    """The pages by name, such as "isthmus-run.1"."""
-    main = typer.main.get_command(app)
+    """The pages of isthmus's own commands by name, such as "isthmus-run.1"."""
+    main: Any = typer.main.get_command(app)
+    main.offers = False
     made = {"isthmus.1": _page("isthmus", main)}
     for name, command in commands(main):
-        made[f"isthmus-{name}.1"] = _page(f"isthmus {name}", command)
+        made |= page_of(name, command)
     return made
+
+
+def page_of(name: str, command: Any) -> dict[str, str]:
+    """The page of one command."""
+    return {f"isthmus-{name}.1": _page(f"isthmus {name}", command)}
 
 
 def commands(command: Any) -> list[tuple[str, Any]]:

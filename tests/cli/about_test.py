@@ -100,23 +100,27 @@ def test_bash_takes_its_script():
 
 def test_every_command_has_a_page_with_all_its_options():
     made = manual.pages(app)
-    assert {"isthmus.1", "isthmus-run.1", "isthmus-lab.1", "isthmus-bench.1"} <= set(made)
+    assert {"isthmus.1", "isthmus-run.1", "isthmus-profile.1"} <= set(made)
+    assert not {"isthmus-lab.1", "isthmus-bench.1"} & set(made)
     page = made["isthmus-run.1"].replace("\\-", "-")
     options = set(re.findall(r"--[a-z-]+", isthmus("run", "--help").stdout)) - {"--help"}
     assert len(options) > 8
     assert not {option for option in options if option not in page}
-    assert "isthmus lab restore" in made["isthmus-lab.1"]
+    assert "isthmus profile show" in made["isthmus-profile.1"]
 
 
 def test_the_build_writes_pages_and_scripts(tmp_path):
     subprocess.run(
         [sys.executable, ROOT / "tools/generate/manual.py", tmp_path], check=True, timeout=240
     )
-    assert (tmp_path / "man/man1/isthmus-run.1").read_text().startswith('.TH "ISTHMUS-RUN" "1"')
-    assert (tmp_path / "man/man5/isthmus-grid.5").is_file()
-    assert (tmp_path / "man/man7/isthmus-environment.7").is_file()
-    assert (tmp_path / "bash-completion/completions/isthmus").is_file()
-    assert (tmp_path / "zsh/site-functions/_isthmus").read_text().startswith("#compdef isthmus")
+    share, labs = tmp_path / "isthmus", tmp_path / "isthmus-lab"
+    assert (share / "man/man1/isthmus-run.1").read_text().startswith(".TH \"ISTHMUS-RUN\" \"1\"")
+    assert (share / "man/man5/isthmus-grid.5").is_file()
+    assert (share / "man/man7/isthmus-environment.7").is_file()
+    assert (share / "bash-completion/completions/isthmus").is_file()
+    assert (share / "zsh/site-functions/_isthmus").read_text().startswith("#compdef isthmus")
+    assert "isthmus lab restore" in (labs / "man/man1/isthmus-lab.1").read_text()
+    assert (labs / "man/man1/isthmus-bench.1").is_file()
 
 
 # ---- the grid file ------------------------------------------------------------------------------

@@ -5,10 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from isthmus import later
 from isthmus.install import find_isthmusd
 from isthmus.version import VERSION
 
@@ -23,10 +26,14 @@ CONDA = ROOT / "packaging/conda/meta.yaml"
 MODULE = ROOT / "packaging/modulefiles/isthmus"
 
 
+def project(folder: str) -> dict[str, Any]:
+    data: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
+    return data["project"]
+
+
 def dependencies() -> dict[str, str]:
     """Of the command, with their oldest versions."""
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    found = [re.match(r"([a-z-]+)>=([0-9.]+)", text) for text in data["project"]["dependencies"]]
+    found = [re.match(r"([a-z-]+)>=([0-9.]+)", text) for text in project(".")["dependencies"]]
     return {match[1]: match[2] for match in found if match}
 
 
@@ -51,6 +58,29 @@ def test_versions():
     assert f'version = "{VERSION}"' in CONDA.read_text()
     assert f"Isthmus {VERSION}:" in MODULE.read_text()
     assert (ROOT / "debian/changelog").read_text().startswith(f"isthmus ({VERSION})")
+    assert project("lab")["dependencies"] == [f"isthmus=={VERSION}"]
+    assert project(".")["optional-dependencies"]["lab"] == [f"isthmus-lab=={VERSION}"]
+
+
+def test_isthmus_lab_is_built_with_what_isthmus_needs():
+    """Its manual pages come from --help, too."""
+    ours, theirs = (
+        set(tomllib.loads((ROOT / at).read_text())["build-system"]["requires"])
+        for at in ("pyproject.toml", "lab/pyproject.toml")
+    )
+    assert ours == theirs
+
+
+def test_the_commands_of_isthmus_lab(tmp_path):
+    """`isthmus` knows their names. A script writes them where pip did not install the package."""
+    (points,) = project("lab")["entry-points"].values()
+    assert {*points} == {*later.ELSEWHERE}
+    script = ROOT / "tools/generate/entry_points.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True, timeout=60)
+    (found,) = metadata.distributions(name="isthmus-lab", path=[str(tmp_path)])
+    assert found.version == VERSION
+    written = found.entry_points.select(group="isthmus.commands")
+    assert {point.name: point.value for point in written} == points
 
 
 @pytest.mark.parametrize(("name", "version"), dependencies().items())

@@ -1,6 +1,7 @@
 """Writes what a shell and `man` want of the command: manual pages and scripts of completion.
 
-Usage: manual.py FOLDER. Below FOLDER comes what belongs below PREFIX/share.
+Usage: manual.py FOLDER. FOLDER/isthmus and FOLDER/isthmus-lab get the files that these packages
+install below PREFIX/share.
 """
 
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import roff
+from typer.main import get_command
 
 from isthmus import about, manual
 from isthmus.cli import app
+from isthmus_lab.bench.commands import bench_app
+from isthmus_lab.lab.commands import lab_app
 
 COMPLETIONS = {
     "bash": "bash-completion/completions/isthmus",
@@ -39,14 +43,28 @@ def pages() -> dict[str, str]:
     return made
 
 
+def man(pages: dict[str, str]) -> dict[str, str]:
+    """The files of pages."""
+    return {f"man/man1/{name}": text for name, text in pages.items()}
+
+
 def main() -> None:
-    folder = Path(sys.argv[1])
-    files = {f"man/man1/{name}": text for name, text in manual.pages(app).items()}
-    files |= {f"man/{name}": text for name, text in pages().items()}
-    files |= {path: about.script_for(shell) for shell, path in COMPLETIONS.items()}
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+    scripts = {path: about.script_for(shell) for shell, path in COMPLETIONS.items()}
+    described = {f"man/{name}": text for name, text in pages().items()}
+    labs = {"lab": lab_app, "bench": bench_app}
+    packages = {
+        "isthmus": man(manual.pages(app)) | described | scripts,
+        "isthmus-lab": {
+            file: text
+            for name, group in labs.items()
+            for file, text in man(manual.page_of(name, get_command(group))).items()
+        },
+    }
+    for package, files in packages.items():
+        for path, text in files.items():
+            file = Path(sys.argv[1]) / package / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,91 @@
+"""Imports between the packages of Python: isthmus does not know isthmus_lab, and its own packages
+import one way."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PYTHON = Path(__file__).parents[2] / "python"
+ISTHMUS = PYTHON / "isthmus"
+
+# Each package of isthmus imports only those before it, and modules at the root.
+ORDER = [
+    "doors",
+    "measuring",
+    "tune",
+    "profile",
+    "doctor",
+    "mapping",
+    "seeing",
+    "queues",
+    "meeting",
+]
+# The exceptions: packages that import one after them. Nothing may be added.
+BACK = {("seeing", "meeting")}
+# Modules at the root that import packages, which import the root in turn. Nothing may be added.
+ABOVE = {
+    "agent": {"queues"},
+    "argv": {"meeting", "seeing"},
+    "bringup": {"seeing"},
+    "cli": {"queues"},
+    "configuring": {"seeing"},
+    "execution": {"profile", "seeing", "tune"},
+    "installcommand": {"doctor"},
+    "job": {"meeting", "profile", "queues", "seeing"},
+    "joboptions": {"profile", "seeing"},
+    "members": {"queues"},
+    "ports": {"meeting"},
+    "questions": {"meeting"},
+    "revival": {"meeting"},
+}
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def imported(file: Path) -> Iterator[str]:
+    """The modules and names that a file imports anywhere, also inside functions."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def packages(file: Path) -> set[str]:
+    """The packages of isthmus that a file imports."""
+    names = (name.split(".") for name in imported(file))
+    return {words[1] for words in names if words[0] == "isthmus" and words[1] in ORDER}
+
+
+def test_isthmus_does_not_know_isthmus_lab():
+    assert not [
+        f"{file.relative_to(PYTHON)} names isthmus_lab"
+        for file in modules(ISTHMUS)
+        if "isthmus_lab" in file.read_text()
+    ]
+    assert any("isthmus." in name for f in modules(PYTHON / "isthmus_lab") for name in imported(f))
+
+
+def test_the_order_names_every_package():
+    assert {*ORDER} == {path.parent.name for path in ISTHMUS.glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_a_package_imports_only_those_before_it(package):
+    files = modules(ISTHMUS / package)
+    assert files
+    found = {(package, name) for file in files for name in packages(file)}
+    after = ORDER[ORDER.index(package) + 1 :]
+    assert {(here, name) for here, name in found if name in after} == {
+        pair for pair in BACK if pair[0] == package
+    }
+
+
+def test_the_root_imports_no_more_packages():
+    """A module that needs fewer than ABOVE says is taken off there."""
+    found = {file.stem: packages(file) for file in ISTHMUS.glob("*.py")}
+    assert {name: known for name, known in found.items() if known} == ABOVE
