@@ -1,100 +1,39 @@
 """The command line of `isthmus run`: parts separated by `:`, as for mpirun.
 
 Each part is parsed like a command of its own; its options end at the first word that is not one.
-`-n`, `--on`, `-x`, `--wdir` and `--mpi` belong to their part. All others belong to the run, and
-stand in the first part.
 """
 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus import hostport, rankmap
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
+from isthmus.joboptions import JobOptions
 from isthmus.meeting.portname import place_of
+from isthmus.partoptions import PartOptions, of_the_run
 from isthmus.placement import Part
 from isthmus.rankmap import RankMap
-from isthmus.seeing.traceoptions import TraceOptions, told_ranks, traced
-from isthmus.staging import StagedFile, staged
+from isthmus.seeing.traceoptions import told_ranks, traced
+from isthmus.staging import staged
 from isthmus.units import parse_time
 
 
 @dataclass(frozen=True)
-class PartOptions:
-    """One part as it was typed."""
-
-    argv: list[str]
-    n: int | None = None
-    on: str | None = None
-    exports: list[str] = field(default_factory=list)
-    wdir: str | None = None
-    mpi: str | None = None
-    grid: Path | None = None
-    map: Path | None = None
-    timeout: float | None = None
-    wait: str | None = None
-    tag_output: bool = False
-    output: str | None = None
-    error: str | None = None
-    show_ranks: bool = False
-    dry_run: bool = False
-    stats: bool = False
-    profile: Path | None = None
-    reorder: bool = False
-    guests: bool = False
-    guests_at: str | None = None
-    metrics: str | None = None
-    trace: str | None = None
-    trace_size: str | None = None
-    stage: list[str] = field(default_factory=list)
-    verbose: bool = False
-
-
-@dataclass(frozen=True)
 class RunOptions:
-    """The whole command line."""
+    """The whole command line. `job` has what the running job needs; its profile is not yet set."""
 
     parts: list[Part]
     grid: Path | None
     map: RankMap | None
-    timeout: float | None
-    wait: float | None
-    tag_output: bool
     dry_run: bool
-    stats: bool
     profile: Path | None
     guests: bool
-    guests_at: tuple[str, int] | None
-    metrics: tuple[str, int] | None
-    trace: TraceOptions | None
-    stage: list[StagedFile]
     verbose: bool
-
-
-_OF_THE_RUN = {
-    "grid": "-g",
-    "map": "--map",
-    "timeout": "--timeout",
-    "wait": "--wait",
-    "tag_output": "--tag-output",
-    "output": "--output",
-    "error": "--error",
-    "show_ranks": "--show-ranks",
-    "dry_run": "--dry-run",
-    "stats": "--stats",
-    "profile": "--profile",
-    "reorder": "--reorder",
-    "guests": "--guests",
-    "guests_at": "--guests-at",
-    "metrics": "--metrics",
-    "trace": "--trace",
-    "trace_size": "--trace-size",
-    "stage": "--stage",
-    "verbose": "-v",
-}
+    job: JobOptions
 
 
 # Isthmus's own variables that all ranks need with the same value, without -x.
@@ -124,8 +63,9 @@ def split_parts(words: Sequence[str]) -> list[list[str]]:
 def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.environ) -> RunOptions:
     """UsageError for an option of the run in a later part."""
     for number, part in enumerate(parts[1:], 2):
-        for name, option in _OF_THE_RUN.items():
+        for name in of_the_run():
             if getattr(part, name):
+                option = f"--{name.replace('_', '-')}"
                 raise UsageError(
                     f"part {number} ('{part.argv[0]}') has {option}, which is for the whole run",
                     f"Put {option} before the first program.",
@@ -141,18 +81,20 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
         map=rankmap.load(first.map) if first.map is not None else None,
-        timeout=first.timeout,
-        wait=seconds_of("--wait", first.wait),
-        tag_output=first.tag_output,
         dry_run=first.dry_run,
-        stats=first.stats,
         profile=first.profile,
         guests=first.guests or first.guests_at is not None,
-        guests_at=place_of(first.guests_at) if first.guests_at is not None else None,
-        metrics=_metrics(first.metrics) if first.metrics is not None else None,
-        trace=trace,
-        stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
+        job=JobOptions(
+            timeout=first.timeout,
+            wait=seconds_of("--wait", first.wait),
+            tag_output=first.tag_output,
+            stats=first.stats,
+            metrics=_metrics(first.metrics) if first.metrics is not None else None,
+            guests_at=place_of(first.guests_at) if first.guests_at is not None else None,
+            trace=trace,
+            stage=[staged(text) for text in first.stage],
+        ),
     )
 
 

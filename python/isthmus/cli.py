@@ -12,10 +12,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from isthmus import about, habits, helptext, later, nested
-from isthmus.argv import PartOptions, RunOptions, combine, split_parts
+from isthmus.argv import RunOptions, combine, split_parts
 from isthmus.commandline import Application
 from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
 from isthmus.later import COMMANDS, ELSEWHERE, LaterGroup, fetch
+from isthmus.partoptions import PartOptions
 from isthmus.queues.options import SubmitOptions, of_queues
 from isthmus.runcommand import RunCommand, SubmitCommand, run
 

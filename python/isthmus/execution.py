@@ -1,6 +1,7 @@
 """The function behind `isthmus run`."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from isthmus import allocation, networktext, report, sshlinks
@@ -8,7 +9,6 @@ from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.job import run_job
-from isthmus.joboptions import JobOptions
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
@@ -23,11 +23,12 @@ def run(options: RunOptions) -> int:
     if file:
         tell_networks(Path(file), grid, options, voice)
     tell_files(grid, options)
-    profile = None
+    job = options.job
     if options.profile:
         profile = ProfileFile.of_command_line(options.profile, options.parts)
-    outward = profile is not None
-    far = options.guests_at is not None or allocation.inside(os.environ)
+        job = replace(job, profile=profile)
+    outward = job.profile is not None
+    far = job.guests_at is not None or allocation.inside(os.environ)
     plan = make_plan(
         grid, options.parts, options.map, outward=outward, guests=options.guests, far=far
     )
@@ -46,32 +47,21 @@ def run(options: RunOptions) -> int:
         for line in report.dry_run(plan, commands):
             print(line)
         return 0
-    of_run = JobOptions(
-        timeout=options.timeout,
-        wait=options.wait,
-        tag_output=options.tag_output,
-        stats=options.stats,
-        profile=profile,
-        metrics=options.metrics,
-        guests_at=options.guests_at,
-        trace=options.trace,
-        stage=options.stage,
-    )
     try:
-        result = run_job(plan, commands, of_run, voice)
+        result = run_job(plan, commands, job, voice)
     finally:
         if plan.door:
             sshlinks.close(
                 plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
             )
-    if options.stats:
+    if job.stats:
         report.stats_table(plan, result.stats)
-    if profile:
-        profile.write(plan, result, voice.say)
-    if options.trace and result.traces:
+    if job.profile:
+        job.profile.write(plan, result, voice.say)
+    if job.trace and result.traces:
         from isthmus.seeing import timeline  # noqa: PLC0415  (seldom wanted)
 
-        timeline.write(options.trace, plan, result.traces, result.stats, voice)
+        timeline.write(job.trace, plan, result.traces, result.stats, voice)
     return result.status
 
 

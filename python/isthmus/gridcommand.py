@@ -7,7 +7,7 @@ import typer
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.gridoption import GridArgument, grid_file
+from isthmus.options import GridArgument, grid_file, grid_option
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 
@@ -18,11 +18,8 @@ def grid(
     argument: GridArgument = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="The grid file. Default: the file that ISTHMUS_GRID names.",
+        grid_option(
+            "The grid file. Default: the file that ISTHMUS_GRID names.",
         ),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Print a sample grid file.")] = False,

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from isthmus.limits import Limits
-from isthmus.profile.writing import ProfileFile
-from isthmus.reasons import WhyGone
 from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
+
+if TYPE_CHECKING:
+    from isthmus.profile.writing import ProfileFile
+    from isthmus.reasons import WhyGone
 
 
 @dataclass(frozen=True)
@@ -16,11 +19,11 @@ class JobOptions:
     wait: float | None = None
     tag_output: bool = False
     stats: bool = False
-    profile: ProfileFile | None = None
+    profile: "ProfileFile | None" = None
     metrics: tuple[str, int] | None = None
     guests_at: tuple[str, int] | None = None
     trace: TraceOptions | None = None
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
-    why_gone: WhyGone | None = None
+    why_gone: "WhyGone | None" = None
     """Asks the scheduler of a cluster whose agent was lost; empty if it knows nothing."""

@@ -11,7 +11,7 @@ from isthmus.errors import UsageError
 
 def test_options_stop_at_the_program():
     options = parse_run(["-n", "4", "--stats", "./x", "-n", "9", "-v", "--grid", "y"])
-    assert (options.parts[0].n, options.stats, options.verbose, options.grid) == (
+    assert (options.parts[0].n, options.job.stats, options.verbose, options.grid) == (
         4,
         True,
         False,
@@ -52,8 +52,8 @@ def test_all_ranks_hear_that_topologies_may_move_them():
         (["-x", "NOT_SET_ANYWHERE", "x"], "-x NOT_SET_ANYWHERE: the variable is not set here"),
         (["-x", "1A=3", "x"], "'1A' is not a name for an environment variable"),
         (["-x", "=3", "x"], "'' is not a name for an environment variable"),
-        (["x", ":", "-v", "y"], "part 2 ('y') has -v, which is for the whole run"),
-        (["x", ":", "-g", "f", "y"], "part 2 ('y') has -g"),
+        (["x", ":", "-v", "y"], "part 2 ('y') has --verbose, which is for the whole run"),
+        (["x", ":", "-g", "f", "y"], "part 2 ('y') has --grid"),
         (["x", ":", "--timeout", "3", "y"], "part 2 ('y') has --timeout"),
     ],
 )
@@ -128,10 +128,10 @@ def test_the_grid_file_of_the_environment(monkeypatch, tmp_path, capsys):
 
 
 def test_metrics_takes_a_port_and_maybe_an_address():
-    assert parse_run(["--metrics", "9400", "x"]).metrics == ("127.0.0.1", 9400)
-    assert parse_run(["--metrics", "0.0.0.0:9400", "x"]).metrics == ("0.0.0.0", 9400)
-    assert parse_run(["--metrics", "[::1]:9400", "x"]).metrics == ("::1", 9400)
-    assert parse_run(["x"]).metrics is None
+    assert parse_run(["--metrics", "9400", "x"]).job.metrics == ("127.0.0.1", 9400)
+    assert parse_run(["--metrics", "0.0.0.0:9400", "x"]).job.metrics == ("0.0.0.0", 9400)
+    assert parse_run(["--metrics", "[::1]:9400", "x"]).job.metrics == ("::1", 9400)
+    assert parse_run(["x"]).job.metrics is None
 
 
 @pytest.mark.parametrize("wrong", ["metrics", "127.0.0.1:", "70000", "-1", "::1"])

@@ -226,7 +226,7 @@ def options(**keys):
 
 def test_what_ranks_are_told(tmp_path):
     run = options(trace=str(tmp_path / "x.json"), trace_size="3MiB")
-    assert run.trace == TraceOptions(tmp_path / "x.json", 65536)
+    assert run.job.trace == TraceOptions(tmp_path / "x.json", 65536)
     assert run.parts[0].env == {
         "ISTHMUS_TRACE": "call,coll,match,comm",
         "ISTHMUS_TRACE_RECORDS": "65536",

@@ -11,22 +11,19 @@ from isthmus import allocation
 from isthmus import grid as grids
 from isthmus.doctor import checks, findings
 from isthmus.doctor.findings import Finding
-from isthmus.gridoption import GridArgument, grid_file
+from isthmus.options import AsJson, GridArgument, grid_file, grid_option
 
 
 def doctor(
     argument: GridArgument = None,
     grid: Annotated[
         Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="The grid file. Default: the file that ISTHMUS_GRID names, else the groups of the "
+        grid_option(
+            "The grid file. Default: the file that ISTHMUS_GRID names, else the groups of the "
             "heterogeneous Slurm job around this command. Without any, only this host is checked.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Check the clusters and links of a grid, and print how to fix what is wrong.
 

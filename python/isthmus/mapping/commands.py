@@ -17,6 +17,7 @@ from isthmus.mapping.assign import assign
 from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Pair, Traffic, Volume
 from isthmus.mapping.wires import Wires
+from isthmus.options import grid_option
 from isthmus.tune import store
 from isthmus.tune.figures import PairFigures
 from isthmus.units import format_bytes
@@ -35,11 +36,8 @@ def map_ranks(
     ],
     file: Annotated[
         Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="The grid file. Default: the file that ISTHMUS_GRID names, else two clusters on "
+        grid_option(
+            "The grid file. Default: the file that ISTHMUS_GRID names, else two clusters on "
             "this host, 'east' and 'west'.",
         ),
     ] = None,

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from isthmus.commandline import Application
+from isthmus.options import grid_option
 from isthmus.profile import figure, model, replay, report, scenario, summary, verdict
 from isthmus.profile.model import Profile
 from isthmus.profile.replay import Prediction
@@ -30,11 +31,8 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The profile.", show_default=False)],
     grid: Annotated[
         Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="Predict a run in this grid, over its links.",
+        grid_option(
+            "Predict a run in this grid, over its links.",
         ),
     ] = None,
     place: Annotated[

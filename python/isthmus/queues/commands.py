@@ -24,7 +24,6 @@ from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
-from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
@@ -51,7 +50,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     grid = load_grid(Path(file))
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
-    if run.guests_at:
+    if run.job.guests_at:
         raise UsageError("submitted runs do not support --guests-at")
     outward = run.profile is not None
     plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward, guests=run.guests)
@@ -60,7 +59,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)
     length = seconds_of("--time", options.time)
-    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
+    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.job.wait)
     if run.dry_run:
         _show(plan, hostport.join(host, port or "PORT"), length)
         return 0
@@ -157,11 +156,8 @@ def _orchestrator(
         agent_command(a.host, a.prefix, str(Path.cwd()), "gateway") if not a.joins else []
         for a in plan.agents
     ]
-    of_run = JobOptions(
-        timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
-        metrics=run.metrics, trace=run.trace, stage=run.stage, profile=profile,
-    )  # fmt: skip
-    return Orchestrator(here, lock, plan, commands, parts, of_run, policy, Voice(run.verbose))
+    job = replace(run.job, wait=None, profile=profile)
+    return Orchestrator(here, lock, plan, commands, parts, job, policy, Voice(run.verbose))
 
 
 def _meeting_point(text: str | None) -> tuple[str, int]:

@@ -16,6 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from isthmus.errors import RunError, UsageError
+from isthmus.options import AsJson
 from isthmus.seeing import runs, screen, sight
 from isthmus.seeing.runs import GoneError, Line, Run
 from isthmus.seeing.sight import Sight
@@ -30,7 +31,6 @@ JobName = Annotated[
         show_default=False,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def ps(run: JobName = None, as_json: AsJson = False) -> None:

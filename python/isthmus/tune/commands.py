@@ -13,7 +13,7 @@ from rich.table import Table
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import Grid
-from isthmus.gridoption import GridArgument, grid_file
+from isthmus.options import GridArgument, grid_file, grid_option
 from isthmus.tables import console
 from isthmus.tune import store
 from isthmus.tune.agreement import Verdict, judge, told
@@ -26,11 +26,8 @@ def tune(
     argument: GridArgument = None,
     grid: Annotated[
         Path | None,
-        typer.Option(
-            "-g",
-            "--grid",
-            metavar="FILE",
-            help="The grid file. Default: the file that ISTHMUS_GRID names.",
+        grid_option(
+            "The grid file. Default: the file that ISTHMUS_GRID names.",
         ),
     ] = None,
     n: Annotated[

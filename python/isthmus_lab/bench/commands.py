@@ -12,6 +12,7 @@ import typer
 from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.measuring.tasks import FIGURES, LARGEST
+from isthmus.options import grid_option
 from isthmus.tables import console
 from isthmus.units import parse_size
 from isthmus_lab.bench import common, figures, labs, limits, p2p, report, session
@@ -58,7 +59,7 @@ def p2p_(
     testbed: TestbedOption = None,
     grid: Annotated[
         Path | None,
-        typer.Option("-g", "--grid", metavar="FILE", help="Measure between clusters of a grid."),
+        grid_option("Measure between clusters of a grid."),
     ] = None,
     between: Annotated[
         str | None,

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from isthmus.errors import UsageError
+from isthmus.options import grid_option
 from isthmus.version import VERSION
 from isthmus_lab.bench import report
 from isthmus_lab.bench.verdicts import Verdict
@@ -30,7 +31,7 @@ TestbedOption = Annotated[
 ]
 GridOption = Annotated[
     Path | None,
-    typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
+    grid_option("Measure over the clusters of a grid."),
 ]
 TuneOption = Annotated[
     bool,

@@ -12,6 +12,7 @@ from rich.table import Table
 from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
+from isthmus.options import AsJson
 from isthmus.tables import console
 from isthmus_lab.lab import check as checks
 from isthmus_lab.lab import (
@@ -106,7 +107,7 @@ def check(
     every: Annotated[
         bool, typer.Option("--all", help="Show a line for every pair of nodes.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Build a testbed, and compare its round trips, rates and connections with its file.
 

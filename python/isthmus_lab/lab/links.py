@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, listing
+from isthmus.options import AsJson
 from isthmus.tables import console
 from isthmus_lab.lab import linksettings as settings
 from isthmus_lab.lab import registry, testbed, wan
@@ -86,7 +87,7 @@ def set_(
     _change(lab, link, settings.parse(values))
 
 
-def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = False) -> None:
+def stats(lab: LabId = None, json: AsJson = False) -> None:
     """Show the counters of the WAN links of a running lab."""
     found = registry.find(lab)
     states = {link.name: wan.ask(found, link.name, op="get") for link in model_of(found).boxes}

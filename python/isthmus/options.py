@@ -1,8 +1,8 @@
-"""The grid file of a command: an argument, an option or a variable names it."""
+"""Options of several commands."""
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,13 @@ GridArgument = Annotated[
     Path | None,
     typer.Argument(metavar="FILE", help="The grid file; the same as -g.", show_default=False),
 ]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def grid_option(text: str, panel: str | None = None) -> Any:
+    """The option that names a grid file; `text` is its help."""
+    return typer.Option("-g", "--grid", metavar="FILE", help=text, rich_help_panel=panel)
 
 
 def grid_file(argument: Path | None, option: Path | None) -> Path | None:
