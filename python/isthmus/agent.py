@@ -18,7 +18,7 @@ from isthmus.errors import PlacedError, RunError
 from isthmus.sshlinks import Forwarding
 
 if TYPE_CHECKING:
-    from isthmus.queues.arrival import Arrival
+    from isthmus.arrival import Arrival
 
 MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20

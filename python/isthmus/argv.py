@@ -13,12 +13,12 @@ from isthmus import hostport, rankmap
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
 from isthmus.joboptions import JobOptions
-from isthmus.meeting.portname import place_of
 from isthmus.partoptions import PartOptions, of_the_run
 from isthmus.placement import Part
+from isthmus.portname import place_of
 from isthmus.rankmap import RankMap
-from isthmus.seeing.traceoptions import told_ranks, traced
 from isthmus.staging import staged
+from isthmus.traceoptions import told_ranks, traced
 from isthmus.units import parse_time
 
 

@@ -11,8 +11,8 @@ from isthmus.limits import Limits
 from isthmus.nearness import Nearness
 from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import Voice
-from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
+from isthmus.traceoptions import TraceOptions
 from isthmus.units import version_line
 from isthmus.version import VERSION
 from isthmus.worlds import Worlds

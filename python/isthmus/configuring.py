@@ -7,7 +7,7 @@ from isthmus import hostport, services
 from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, Plan
-from isthmus.seeing.traceoptions import TraceOptions
+from isthmus.traceoptions import TraceOptions
 from isthmus.version import VERSION
 
 # Variables that agents get as settings, with the names of these settings.

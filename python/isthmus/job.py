@@ -44,7 +44,7 @@ from isthmus.suspension import Suspension
 from isthmus.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
-    from isthmus.queues.arrival import Arrival
+    from isthmus.arrival import Arrival
 
 
 @dataclass

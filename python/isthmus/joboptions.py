@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isthmus.limits import Limits
-from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
+from isthmus.traceoptions import TraceOptions
 
 if TYPE_CHECKING:
     from isthmus.profile.writing import ProfileFile

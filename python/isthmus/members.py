@@ -11,7 +11,7 @@ from isthmus.plan import AgentPlan, ClusterPlan, Plan
 from isthmus.troubles import LauncherWords
 
 if TYPE_CHECKING:
-    from isthmus.queues.arrival import Arrival
+    from isthmus.arrival import Arrival
 
 
 @dataclass

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from isthmus import portname
 from isthmus.agent import Message
-from isthmus.meeting import portname
 
 # More than a program has open at a time, and few enough for the launcher's memory.
 MOST_PORTS = 65536

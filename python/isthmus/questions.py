@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from isthmus import portname
 from isthmus.agent import Agent, Message
-from isthmus.meeting import portname
-from isthmus.meeting.portname import PortName
+from isthmus.portname import PortName
 from isthmus.ports import Answer, Caller, Ports, refusal
 
 Reply = Callable[[Agent, int, int, Message], None]

@@ -17,7 +17,7 @@ from isthmus.doors.admission import Admission, Limits, Tally, of_address, of_use
 from isthmus.doors.doorway import Doorway
 from isthmus.meeting.door import Door as GuestsDoor
 from isthmus.meeting.door import dial
-from isthmus.meeting.portname import fresh
+from isthmus.portname import fresh
 from isthmus.queues import joiner
 from isthmus.queues.door import Door, Policy
 from isthmus.relay import Voice

@@ -9,14 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from isthmus import portname
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec
 from isthmus.growing import Growing
-from isthmus.meeting import calls, door, portname, ways
+from isthmus.meeting import calls, door, ways
 from isthmus.meeting.guests import Guests
-from isthmus.meeting.wire import RefusedError, Wire
 from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan
+from isthmus.wire import RefusedError, Wire
 
 
 def test_the_name_of_a_port_says_where_and_is_short():

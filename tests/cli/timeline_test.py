@@ -17,8 +17,8 @@ from isthmus.seeing import clocks, intervals, timeline
 from isthmus.seeing.clocks import Clock, Reading
 from isthmus.seeing.gathering import Gathered
 from isthmus.seeing.intervals import Interval
-from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.stats import Stats
+from isthmus.traceoptions import TraceOptions
 
 HEADER = """\
 isthmus-trace 1

@@ -10,12 +10,12 @@ from isthmus.limits import Limits
 from isthmus.meeting import finding
 from isthmus.meeting.door import Door
 from isthmus.meeting.meetings import Meetings
-from isthmus.meeting.portname import PortName
 from isthmus.meeting.ways import OwnWays
-from isthmus.meeting.wire import RefusedError
 from isthmus.members import Members
+from isthmus.portname import PortName
 from isthmus.ports import Answer, Ports, refusal
 from isthmus.relay import Voice
+from isthmus.wire import RefusedError
 
 
 class Abroad:

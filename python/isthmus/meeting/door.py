@@ -13,11 +13,11 @@ from isthmus.doors.doorway import Doorway, FirstLine, Place
 from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
-from isthmus.meeting.portname import PortName, place_of
-from isthmus.meeting.wire import MOST_LINE
+from isthmus.portname import PortName, place_of
 from isthmus.queues.keys import make_key, mark_of, server_context
 from isthmus.relay import Voice
 from isthmus.seeing.lookout import Welcome
+from isthmus.wire import MOST_LINE
 
 _BY_SERVICE = "service:"
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits

@@ -9,10 +9,10 @@ from pathlib import Path
 from isthmus.agent import Message
 from isthmus.errors import IsthmusError
 from isthmus.meeting import door
-from isthmus.meeting.portname import PortName
-from isthmus.meeting.wire import MOST_LINE, RefusedError
+from isthmus.portname import PortName
 from isthmus.ports import Ports, refusal
 from isthmus.seeing import runs
+from isthmus.wire import MOST_LINE, RefusedError
 
 _LIMIT = 5.0  # seconds to connect
 _LOOKUP = 2.0  # seconds that another run has to answer about a name

@@ -12,13 +12,13 @@ from isthmus.growing import Growing
 from isthmus.limits import Limits
 from isthmus.meeting import finding, ways
 from isthmus.meeting.guests import Guests
-from isthmus.meeting.portname import PortName, shown
 from isthmus.meeting.ways import OwnWays
-from isthmus.meeting.wire import RefusedError, Wire
 from isthmus.members import Members
 from isthmus.pages import page
+from isthmus.portname import PortName, shown
 from isthmus.ports import Caller, Ports
 from isthmus.version import VERSION
+from isthmus.wire import RefusedError, Wire
 
 # Every process keeps what it knows of each run, even after it has left; numbers are never reused.
 MOST_RUNS = 256

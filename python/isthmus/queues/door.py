@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from isthmus.agent import MAX_LINE
+from isthmus.arrival import Arrival, ArrivalProtocol, Message, left_of
 from isthmus.doors.doorway import Doorway, Place
 from isthmus.errors import RunError
-from isthmus.queues.arrival import Arrival, ArrivalProtocol, Message, left_of
 from isthmus.queues.keys import Lock
 from isthmus.units import format_time
 

@@ -15,13 +15,13 @@ from typing import Any
 from isthmus.agent import Message
 from isthmus.doors.admission import Limits
 from isthmus.doors.doorway import Doorway, FirstLine, Place
-from isthmus.meeting.wire import MOST_LINE
 from isthmus.members import Member, Members
 from isthmus.plan import Plan
 from isthmus.relay import Voice
 from isthmus.seeing import runs
 from isthmus.stats import Stats
 from isthmus.whereabouts import Answers, Whereabouts, waits_for
+from isthmus.wire import MOST_LINE
 
 _LIMIT = 1.0  # seconds that agents have to answer
 _ASKERS = Limits(total=32, of_network=16, of_site=16)

@@ -14,9 +14,9 @@ from isthmus.seeing.gathering import Gathered
 from isthmus.seeing.handed import Handed
 from isthmus.seeing.intervals import Interval, Story
 from isthmus.seeing.perfetto import Writer, writing
-from isthmus.seeing.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 from isthmus.stats import Stats
 from isthmus.tracefile import Trace
+from isthmus.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 
 _LINKS = 1  # the process for traffic; gateways and ranks come after it
 _FIRST_GATEWAY, _FIRST_RANK = 100, 1000
