@@ -114,7 +114,7 @@ def test_the_build_writes_pages_and_scripts(tmp_path):
         [sys.executable, ROOT / "tools/generate/manual.py", tmp_path], check=True, timeout=240
     )
     share, labs = tmp_path / "isthmus", tmp_path / "isthmus-lab"
-    assert (share / "man/man1/isthmus-run.1").read_text().startswith(".TH \"ISTHMUS-RUN\" \"1\"")
+    assert (share / "man/man1/isthmus-run.1").read_text().startswith('.TH "ISTHMUS-RUN" "1"')
     assert (share / "man/man5/isthmus-grid.5").is_file()
     assert (share / "man/man7/isthmus-environment.7").is_file()
     assert (share / "bash-completion/completions/isthmus").is_file()

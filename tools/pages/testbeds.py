@@ -3,8 +3,8 @@
 import grid_keys
 from pydantic import BaseModel
 
-from isthmus.lab import drawing, testbed
-from isthmus.lab.network import Network, work_out
+from isthmus_lab.lab import drawing, testbed
+from isthmus_lab.lab.network import Network, work_out
 
 HEAD = """# Testbeds
 
