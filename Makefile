@@ -242,7 +242,8 @@ papers: build    ## the papers' figures, each by its smallest run, drawn into bu
 	@echo "build/papers.md: both numbers; build/papers: pictures"
 
 docs: .venv/.stamp-docs  ## the documentation site, into build/site; a broken link fails
-	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
+	.venv/docs/bin/python tools/generate/entry_points.py build/entry-points
+	PYTHONPATH=build/entry-points NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
 	@echo "build/site/index.html"
 
 clean:           ## remove what was built (not the environments)
