@@ -105,7 +105,7 @@ def variables(*sections: str) -> set[str]:
 
 def test_environment_variables():
     """The page has all that the command reads, and marks those that reach the ranks."""
-    sources = [path.read_text() for path in (ROOT / "python/isthmus").rglob("*.py")]
+    sources = [path.read_text() for path in (ROOT / "python").rglob("*.py")]
     read = {
         name
         for text in sources
