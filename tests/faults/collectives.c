@@ -10,7 +10,7 @@
 enum { kCount = 100 };
 
 int main(int argc, char** argv) {
-  static int mine[kCount * 4], theirs[kCount * 4];
+  static int mine[kCount];
   MPI_Init(&argc, &argv);
   int rank, error = MPI_SUCCESS;
   MPI_Comm comm, side, inter;
@@ -25,22 +25,18 @@ int main(int argc, char** argv) {
   /* What came before counts. */
   MPI_Bcast(mine, -1, MPI_INT, 0, comm);
   MPI_Barrier(comm);
-  if (!strcmp(mode, "scatter"))
-    error = MPI_Scatter(mine, kCount, MPI_INT, theirs, wrong ? 1 : kCount, MPI_INT, 0, comm);
-  if (!strcmp(mode, "allgather"))
-    error = MPI_Allgather(mine, wrong ? 1 : kCount, MPI_INT, theirs, kCount, MPI_INT, comm);
-  if (!strcmp(mode, "count")) {
-    /* Behind another that is under way. */
-    MPI_Request request;
-    MPI_Ibarrier(comm, &request);
-    error = MPI_Allreduce(mine, theirs, wrong ? -1 : 1, MPI_INT, MPI_SUM, comm);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (!strcmp(mode, "forgotten")) {
+    /* Rank 0 has begun many since, and cannot tell any more what the first was. */
+    if (wrong) MPI_Recv(NULL, 0, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 1; i < kCount / 2 && error == MPI_SUCCESS; ++i) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      error = MPI_Ibcast(mine, wrong ? -1 : i, MPI_INT, 0, comm, &request);
+      if (error == MPI_SUCCESS) error = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0) MPI_Send(NULL, 0, MPI_INT, atoi(argv[2]), 2, MPI_COMM_WORLD);
   }
-  if (!strcmp(mode, "leaf"))
-    error = MPI_Bcast(mine, wrong ? kCount / 2 : kCount, MPI_INT, 0, comm);
+  if (!strcmp(mode, "leaf")) error = MPI_Bcast(mine, wrong ? kCount / 2 : kCount, MPI_INT, 0, comm);
   const int root = rank == 0 ? MPI_ROOT : rank % 2 == 0 ? MPI_PROC_NULL : 0;
-  if (!strcmp(mode, "inter-bcast"))
-    error = MPI_Bcast(mine, wrong ? -1 : kCount, MPI_INT, root, inter);
   if (!strcmp(mode, "inter-leaf")) {
     /* Rank 1 hears of it before it begins. */
     if (rank == 1) MPI_Recv(NULL, 0, MPI_INT, 3, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

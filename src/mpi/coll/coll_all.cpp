@@ -18,6 +18,11 @@ class Allgather final : public Collective {
     return coll::allgather(party, mine_.bytes(), all_.bytes(), all_.sizes());
   }
   void finish() override { all_.finish(); }
+  std::optional<Outline> outline() const override {
+    Outline outline{.kind = Outline::Kind::Allgather};
+    outline.set_sizes(all_.sizes());
+    return outline;
+  }
 
   OutBlocks mine_;
   InBlocks all_;
@@ -36,6 +41,16 @@ class Alltoall final : public Collective {
     return coll::alltoall(party, out_.bytes(), out_.sizes(), in_.bytes(), in_.sizes(), blocks_);
   }
   void finish() override { in_.finish(); }
+  std::optional<Outline> outline() const override {
+    Outline outline{.kind = Outline::Kind::Alltoall, .even = blocks_ == coll::Blocks::Even};
+    if (outline.even) {
+      outline.count = in_.sizes().front();
+    } else {
+      outline.out = Outline::edges(out_.sizes());
+      outline.in = Outline::edges(in_.sizes());
+    }
+    return outline;
+  }
 
   OutBlocks out_;
   InBlocks in_;

@@ -1,4 +1,5 @@
 // MPI-4.1 sections 6.3 and 6.4: barrier and broadcast.
+#include <algorithm>
 #include <memory>
 
 #include "mpi/coll/coll_blocks.hpp"
@@ -45,6 +46,11 @@ class Bcast final : public Collective {
     return coll::bcast(party, data, root_);
   }
   void finish() override { data_.finish(); }
+  std::optional<Outline> outline() const override {
+    return Outline{.kind = Outline::Kind::Bcast,
+                   .root = root_,
+                   .count = std::max(source_.bytes().size(), data_.bytes().size())};
+  }
 
   int root_;
   OutBlocks source_;

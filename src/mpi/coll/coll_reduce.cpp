@@ -32,6 +32,9 @@ class Reducing : public Collective {
   void finish() override {
     if (has_results_) out_.finish();
   }
+  Outline outline_of(Outline::Kind kind, int root = -1) const {
+    return {.kind = kind, .root = root, .count = count_, .element = element_of(reduction_)};
+  }
 
   FaceReduction reduction_;
   std::size_t count_;
@@ -47,19 +50,15 @@ class Reduce final : public Reducing {
   template <class... Arguments>
   explicit Reduce(int root, Arguments&&... arguments)
       : Reducing(std::forward<Arguments>(arguments)...), root_(root) {}
-  /// Results that are thrown away.
-  void set_vain_results(const Call& call) {
-    const std::size_t size = reduction_.packed_size(count_);
-    vain_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    set_results(call, vain_.get(), static_cast<MPI_Count>(size), MPI_BYTE);
-  }
 
  private:
   coll::Task start(coll::Party& party) override {
     return coll::reduce(party, in_.bytes(), out_.bytes(), count_, reduction_, root_);
   }
+  std::optional<Outline> outline() const override {
+    return outline_of(Outline::Kind::Reduce, root_);
+  }
   int root_;
-  std::unique_ptr<std::byte[]> vain_;
 };
 
 class Allreduce final : public Reducing {
@@ -70,6 +69,7 @@ class Allreduce final : public Reducing {
   coll::Task start(coll::Party& party) override {
     return coll::allreduce(party, in_.bytes(), out_.bytes(), count_, reduction_);
   }
+  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Allreduce); }
 };
 
 class ReduceScatter final : public Reducing {
@@ -82,6 +82,11 @@ class ReduceScatter final : public Reducing {
   coll::Task start(coll::Party& party) override {
     return coll::reduce_scatter(party, in_.bytes(), out_.bytes(), counts_, reduction_);
   }
+  std::optional<Outline> outline() const override {
+    Outline outline = outline_of(Outline::Kind::ReduceScatter);
+    outline.set_sizes(counts_);
+    return outline;
+  }
   std::vector<std::size_t> counts_;
 };
 
@@ -93,6 +98,7 @@ class Scan final : public Reducing {
   coll::Task start(coll::Party& party) override {
     return coll::scan(party, in_.bytes(), out_.bytes(), count_, reduction_);
   }
+  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Scan); }
 };
 
 class Exscan final : public Reducing {
@@ -103,6 +109,7 @@ class Exscan final : public Reducing {
   coll::Task start(coll::Party& party) override {
     return coll::exscan(party, in_.bytes(), out_.bytes(), count_, reduction_);
   }
+  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Exscan); }
 };
 
 /// Where the elements are, and whether they must be copied because results overwrite them.
@@ -162,15 +169,8 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
     check_op(op, type);
     const bool at_root = call.comm->rank == root;
     if (at_root) {
-      try {
-        check_not_in_place(recvbuf);
-        if (count > 0) check_not_one(sendbuf, recvbuf);
-      } catch (const coll::Failure& why) {
-        if (sendbuf == MPI_IN_PLACE) throw;
-        auto vain = std::make_unique<Reduce>(root, call, sendbuf, count, type, op, Copy::Always);
-        vain->set_vain_results(call);
-        return take_part_in_vain(std::move(vain), call, why);
-      }
+      check_not_in_place(recvbuf);
+      if (count > 0) check_not_one(sendbuf, recvbuf);
     } else {
       require(sendbuf != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
     }

@@ -29,6 +29,16 @@ class Gather final : public Collective {
     return coll::gather(party, mine_.bytes(), all_.bytes(), sizes_, root_, blocks_);
   }
   void finish() override { all_.finish(); }
+  std::optional<Outline> outline() const override {
+    Outline outline{.kind = Outline::Kind::Gather,
+                    .even = blocks_ == coll::Blocks::Even,
+                    .root = root_,
+                    .count = mine_.bytes().size()};
+    if (outline.even) return outline;
+    outline.in = Outline::edges(all_.sizes());
+    if (outline.in.empty()) outline.out.push_back({root_, mine_.bytes().size()});
+    return outline;
+  }
 
   OutBlocks mine_;
   InBlocks all_;
@@ -36,53 +46,6 @@ class Gather final : public Collective {
   coll::Blocks blocks_;
   int root_;
 };
-
-/// A root with wrong arguments takes part with this, and throws away what comes. All is bytes.
-class GatherInVain final : public Collective {
- public:
-  GatherInVain(const Call& call, coll::Sizes sizes, coll::Blocks blocks, int root)
-      : Collective(call.comm, call.function),
-        sizes_(std::move(sizes)),
-        own_(sizes_[static_cast<std::size_t>(root)]),
-        all_(coll::total(sizes_)),
-        memory_(std::make_unique_for_overwrite<std::byte[]>(all_ + own_)),
-        blocks_(blocks),
-        root_(root) {}
-
- private:
-  coll::Task start(coll::Party& party) override {
-    const coll::Bytes all(memory_.get(), all_);
-    return coll::gather(party, {memory_.get() + all_, own_}, all, sizes_, root_, blocks_);
-  }
-
-  const coll::Sizes sizes_;
-  const std::size_t own_, all_;
-  const std::unique_ptr<std::byte[]> memory_;
-  const coll::Blocks blocks_;
-  const int root_;
-};
-
-int gather_in_vain(coll::Sizes sizes, coll::Blocks blocks, int root, const Call& call,
-                   const coll::Failure& why) {
-  return take_part_in_vain(std::make_unique<GatherInVain>(call, std::move(sizes), blocks, root),
-                           call, why);
-}
-
-/// Whether this process may take part in vain. It may not in an intercommunicator's collective, nor
-/// where a persistent one is only made.
-bool may_be_in_vain(int root, const Call& call) {
-  return is_root(*call.comm, root) && !call.comm->inter && call.made == nullptr;
-}
-
-/// The size of a block. Empty where the arguments are wrong.
-std::optional<std::size_t> size_if_right(const GridComm& comm, MPI_Count count, MPI_Datatype type) {
-  try {
-    check_data(comm, count, type);
-    return packed_size(count, type);
-  } catch (const coll::Failure&) {
-    return std::nullopt;
-  }
-}
 
 class Scatter final : public Collective {
  public:
@@ -104,6 +67,17 @@ class Scatter final : public Collective {
     return coll::scatter(party, all_.bytes(), sizes_, mine, root_, blocks_);
   }
   void finish() override { mine_.finish(); }
+  std::optional<Outline> outline() const override {
+    Outline outline{
+        .kind = Outline::Kind::Scatter, .even = blocks_ == coll::Blocks::Even, .root = root_};
+    if (outline.even) {
+      outline.count = sizes_.front();
+      return outline;
+    }
+    outline.out = Outline::edges(all_.sizes());
+    if (outline.out.empty()) outline.in.push_back({root_, mine_.bytes().size()});
+    return outline;
+  }
 
   OutBlocks all_;
   coll::Sizes sizes_;
@@ -155,19 +129,6 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                 call);
 }
 
-/// A root that cannot receive gives the others their blocks, and throws away its own.
-int scatter_in_vain(const std::vector<Block>& sent, bool even, int root, const Call& call,
-                    const coll::Failure& why) {
-  OutBlocks all(sent, Copy::Always);
-  const coll::Sizes sizes = all.sizes();
-  const std::size_t own = sizes[static_cast<std::size_t>(root)];
-  return take_part_in_vain(
-      std::make_unique<Scatter>(call, std::move(all), sizes,
-                                even ? coll::Blocks::Even : coll::Blocks::Uneven, InBlocks(), own,
-                                root),
-      call, why);
-}
-
 int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
             MPI_Datatype recvtype, bool even, int root, const Call& call) {
   const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
@@ -202,16 +163,6 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
                 call);
 }
 
-int scatter_or_in_vain(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
-                       MPI_Datatype recvtype, bool even, int root, const Call& call) {
-  try {
-    return scatter(sent, recvbuf, recvcount, recvtype, even, root, call);
-  } catch (const coll::Failure& why) {
-    if (!may_be_in_vain(root, call)) throw;
-    return scatter_in_vain(sent, even, root, call, why);
-  }
-}
-
 }  // namespace
 
 namespace forms {
@@ -219,22 +170,13 @@ namespace forms {
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return collectively(call, [&] {
-    try {
-      std::vector<Block> received;
-      if (is_root(*call.comm, root)) {
-        check_data(*call.comm, recvcount, recvtype);
-        check_not_in_place(recvbuf);
-        received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
-      }
-      return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
-    } catch (const coll::Failure& why) {
-      if (!may_be_in_vain(root, call)) throw;
-      auto each = size_if_right(*call.comm, recvcount, recvtype);
-      if (!each && sendbuf != MPI_IN_PLACE) each = size_if_right(*call.comm, sendcount, sendtype);
-      if (!each) throw;
-      return gather_in_vain(coll::Sizes(static_cast<std::size_t>(call.comm->size), *each),
-                            coll::Blocks::Even, root, call, why);
+    std::vector<Block> received;
+    if (is_root(*call.comm, root)) {
+      check_data(*call.comm, recvcount, recvtype);
+      check_not_in_place(recvbuf);
+      received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
     }
+    return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
   });
 }
 
@@ -243,22 +185,13 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   const Count* counts, const Place* places, MPI_Datatype recvtype, int root,
                   const Call& call) {
   return collectively(call, [&] {
-    try {
-      std::vector<Block> received;
-      if (is_root(*call.comm, root)) {
-        check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
-        check_not_in_place(recvbuf);
-        received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
-      }
-      return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
-    } catch (const coll::Failure& why) {
-      if (!may_be_in_vain(root, call)) throw;
-      check_counts(call.comm->size, counts);  // nothing else says how long the blocks are
-      check_type(*call.comm, recvtype);
-      coll::Sizes sizes;
-      for (int r = 0; r < call.comm->size; ++r) sizes.push_back(packed_size(counts[r], recvtype));
-      return gather_in_vain(std::move(sizes), coll::Blocks::Uneven, root, call, why);
+    std::vector<Block> received;
+    if (is_root(*call.comm, root)) {
+      check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
+      check_not_in_place(recvbuf);
+      received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
     }
+    return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
   });
 }
 
@@ -271,7 +204,7 @@ int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
       check_not_in_place(sendbuf);
       sent = even_blocks(sendbuf, sendcount, sendtype, call.comm->size);
     }
-    return scatter_or_in_vain(sent, recvbuf, recvcount, recvtype, true, root, call);
+    return scatter(sent, recvbuf, recvcount, recvtype, true, root, call);
   });
 }
 
@@ -286,7 +219,7 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
       check_not_in_place(sendbuf);
       sent = placed_blocks(sendbuf, counts, places, sendtype, call.comm->size);
     }
-    return scatter_or_in_vain(sent, recvbuf, recvcount, recvtype, false, root, call);
+    return scatter(sent, recvbuf, recvcount, recvtype, false, root, call);
   });
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"
+#include "mpi/coll/taking_part.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/process/error.hpp"
 
@@ -37,6 +39,11 @@ void Collective::leave() {
 void Collective::begin(CollectiveQueue& queue) {
   begun_ = true;
   const std::uint64_t number = ++grid_comm_->begun;
+  if (auto right = outline()) {
+    queue.record_.begins(number, function_, std::move(*right));
+  } else {
+    queue.record_.begins_wrongly(number);
+  }
   look_for_failure(*grid_comm_, number);
   core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
   prepares_ = waited_for_ && HostCommons::due(*grid_comm_, ++queue.waited_for_);
@@ -47,7 +54,17 @@ bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
   if (queue.waiting_.front() != this) return false;
   try {
-    if (!begun_) begin(queue);
+    if (!begun_) {
+      switch (take_turn(queue.record_)) {
+        case Turn::NotYet:
+          return false;
+        case Turn::CountsForNothing:
+          leave();
+          return true;
+        case Turn::Begins:
+          begin(queue);
+      }
+    }
     if (prepares_) {
       queue.party_.test_requests();
       if (!task_.step()) return false;
@@ -60,7 +77,11 @@ bool Collective::advance() {
     }
     queue.party_.test_requests();
     if (!task_.step()) return false;
-    finish();
+    if (const std::string reason = queue.record_.spoilt_by(); !reason.empty()) {
+      result.error = error_code(MPI_ERR_OTHER, function_, reason);
+    } else {
+      finish();
+    }
   } catch (const coll::Failure& failure) {
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
@@ -104,43 +125,54 @@ void Collective::nap(std::chrono::microseconds limit) {
 
 namespace {
 
-/// Has its place among the collectives of its communicator, and fails.
-class Forgone final : public Collective {
+/// That of a member with wrong arguments.
+class WrongCall final : public Collective {
  public:
-  Forgone(const Call& call, const coll::Failure& why)
-      : Collective(everyone(call.comm), call.function), why_(why) {}
+  WrongCall(const Call& call, const coll::Failure& why)
+      : Collective(everyone(call.comm), call.function),
+        own_(call.comm),
+        function_(call.function),
+        why_(why) {}
 
  private:
-  coll::Task start(coll::Party&) override { throw why_; }
+  std::optional<Outline> outline() const override { return std::nullopt; }
+
+  Turn take_turn(CallRecord& record) override {
+    if (!std::exchange(told_, true)) {
+      record.tell_wrong_call(grid_comm().begun + 1, function_, why_.what());
+    }
+    answer_ = record.answer();
+    if (answer_ == CallRecord::Answer::Awaited) return Turn::NotYet;
+    outlines_ = record.take_outlines();
+    return answer_ == CallRecord::Answer::OtherCall ? Turn::CountsForNothing : Turn::Begins;
+  }
+
+  coll::Task start(coll::Party& party) override {
+    if (answer_ == CallRecord::Answer::Unknown) throw why_;
+    if (answer_ == CallRecord::Answer::AllWrong) return {};
+    part_.emplace(*own_, outlines_);
+    return part_->start(party);
+  }
+
+  const HandleUse own_;  // an intercommunicator, or grid_comm()
+  const char* const function_;
   const coll::Failure why_;
+  bool told_ = false;
+  CallRecord::Answer answer_{};
+  std::vector<std::optional<Outline>> outlines_;
+  std::optional<TakingPart> part_;
 };
 
 }  // namespace
 
-void forgo(const Call& call, const coll::Failure& why) {
-  auto collective = std::make_unique<Forgone>(call, why);
+void launch_wrong(const Call& call, const coll::Failure& why) {
+  auto collective = std::make_unique<WrongCall>(call, why);
+  if (call.blocking()) collective->wait_for();
   {
     const std::lock_guard lock(progress_mutex);
     if (collective->advance()) return;
   }
-  MPI_Request request = MPI_REQUEST_NULL;  // others are before it
-  if (make_request(std::move(collective), &request) == MPI_SUCCESS) isthmus_Request_free(&request);
-}
-
-int take_part_in_vain(std::unique_ptr<Collective> collective, const Call& call,
-                      const coll::Failure& why) {
-  const int code =
-      raise(call.comm->native, error_code(why.code, call.function, why.what()), call.function);
-  if (call.blocking()) {
-    collective->wait_for();
-    complete(*collective, MPI_STATUS_IGNORE, call.function);
-  } else {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (make_request(std::move(collective), &request) == MPI_SUCCESS) {
-      isthmus_Request_free(&request);
-    }
-  }
-  return code;
+  keep(std::move(collective));
 }
 
 int launch(std::unique_ptr<Collective> collective, const Call& call) {

@@ -4,11 +4,14 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
+#include "mpi/coll/outline.hpp"
 #include "mpi/coll/party.hpp"
+#include "mpi/coll/wrong_calls.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
@@ -23,13 +26,15 @@ class Collective;
 /// runs at a time, so the local operations of all members are started in the same order.
 class CollectiveQueue {
  public:
-  explicit CollectiveQueue(GridComm& comm) : party_(comm) {}
+  explicit CollectiveQueue(GridComm& comm)
+      : party_(comm), record_(comm.context, comm.rank, comm.group) {}
   /// The queue of `comm`, made when first needed. Under the progress lock.
   static CollectiveQueue& of(GridComm& comm);
 
  private:
   friend class Collective;
   FaceParty party_;
+  CallRecord record_;
   std::deque<Collective*> waiting_;
   std::uint64_t waited_for_ = 0;  // blocking collectives that have begun
 };
@@ -50,6 +55,12 @@ class Collective : public Operation {
 
  protected:
   virtual coll::Task start(coll::Party& party) = 0;
+  /// Empty: this member has wrong arguments. One that takes no part in vain need not say more than
+  /// its name.
+  virtual std::optional<Outline> outline() const { return Outline(); }
+  enum class Turn { NotYet, Begins, CountsForNothing };
+  /// It is the first of its queue. Whether it begins now.
+  virtual Turn take_turn(CallRecord&) { return Turn::Begins; }
   /// Unpacks results. Throws coll::Failure.
   virtual void finish() {}
   GridComm& grid_comm() const { return *grid_comm_; }
@@ -81,14 +92,9 @@ struct Call {
 
 /// Drives a collective to its end, or hands it out.
 int launch(std::unique_ptr<Collective> collective, const Call& call);
-/// Instead: this process cannot take part in the one that it was to begin. The others hear of it.
-void forgo(const Call& call, const coll::Failure& why);
-
-/// A root has wrong arguments, but knows how long all blocks are. It raises the error, then takes
-/// part with memory that is thrown away: the others have their data, and need not hear of it.
-/// Returns the error's code.
-int take_part_in_vain(std::unique_ptr<Collective> collective, const Call& call,
-                      const coll::Failure& why);
+/// Instead: this process has wrong arguments. It takes part behind the program's back, as soon as
+/// it has heard how.
+void launch_wrong(const Call& call, const coll::Failure& why);
 
 /// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.
 template <class Body>
@@ -97,7 +103,7 @@ int collectively(const Call& call, Body&& body) noexcept {
     try {
       return std::forward<Body>(body)();
     } catch (const coll::Failure& failure) {
-      if (call.made == nullptr) forgo(call, failure);
+      if (call.made == nullptr) launch_wrong(call, failure);
       throw;
     }
   });

@@ -29,8 +29,9 @@ inline int root_among_both(const GridComm& intercomm, int root) {
 template <class Begin>
 class InterCollective final : public Collective {
  public:
-  InterCollective(const Call& call, OutBlocks out, InBlocks in, Begin begin)
+  InterCollective(const Call& call, OutBlocks out, InBlocks in, Outline outline, Begin begin)
       : Collective(everyone(call.comm), call.function),
+        outline_(std::move(outline)),
         sides_(two_sides(*call.comm)),
         out_(std::move(out)),
         in_(std::move(in)),
@@ -41,7 +42,9 @@ class InterCollective final : public Collective {
     return begin_(party, sides_, out_.bytes(), in_.bytes());
   }
   void finish() override { in_.finish(); }
+  std::optional<Outline> outline() const override { return outline_; }
 
+  const Outline outline_;
   coll::TwoSides sides_;
   OutBlocks out_;
   InBlocks in_;
@@ -49,15 +52,22 @@ class InterCollective final : public Collective {
 };
 
 template <class Begin>
-int launch_inter(const Call& call, OutBlocks out, InBlocks in, Begin begin) {
+int launch_inter(const Call& call, OutBlocks out, InBlocks in, Outline outline, Begin begin) {
   return launch(std::make_unique<InterCollective<Begin>>(call, std::move(out), std::move(in),
-                                                         std::move(begin)),
+                                                         std::move(outline), std::move(begin)),
                 call);
 }
 
 /// That of a rank on the root's side that is not the root.
-inline int launch_without_part(const Call& call) {
-  return launch_inter(call, {}, {}, [](auto&&...) { return coll::Task(); });
+inline int launch_without_part(const Call& call, Outline::Kind kind) {
+  return launch_inter(call, {}, {}, {.kind = kind}, [](auto&&...) { return coll::Task(); });
+}
+
+/// The outline of a collective in which each side gets what all of the other side give.
+inline Outline across(Outline::Kind kind, const GridComm& intercomm) {
+  return {.kind = kind,
+          .first_giver = intercomm.inter->there,
+          .end_of_givers = intercomm.inter->there + intercomm.size};
 }
 
 inline void check_given(const GridComm& intercomm, const void* buffer, MPI_Count count,

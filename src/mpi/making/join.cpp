@@ -13,6 +13,7 @@
 
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"
+#include "mpi/coll/wrong_calls.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
@@ -178,6 +179,7 @@ void join_grid(ProgressBy by) {
     if (joined->part().size() > 1) enter_comm(joined->world_comm);
     serve_files();
     hear_of_failures();
+    hear_of_wrong_calls();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
     leave_when_self_is_deleted();

@@ -67,5 +67,7 @@ constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1}
 constexpr std::uint64_t kFileReplies = kFileRequests | 1;
 /// What members of communicators tell each other of collectives that have failed.
 constexpr std::uint64_t kFailures = kFileRequests | 2;
+/// Messages of members about calls with wrong arguments.
+constexpr std::uint64_t kWrongCalls = kFileRequests | 3;
 
 }  // namespace isthmus::face::traffic

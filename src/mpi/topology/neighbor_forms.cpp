@@ -69,6 +69,12 @@ class NeighborExchange final : public Collective {
   }
 
   coll::Task start(coll::Party& party) override { return coll::neighbors(party, out_, in_); }
+  std::optional<Outline> outline() const override {
+    Outline outline{.kind = Outline::Kind::Neighbors};
+    for (const coll::OutEdge& edge : out_) outline.out.push_back({edge.to, edge.data.size()});
+    for (const coll::InEdge& edge : in_) outline.in.push_back({edge.from, edge.data.size()});
+    return outline;
+  }
   void finish() override {
     for (Incoming& incoming : received_) {
       const int code = incoming.finish(incoming.bytes().size());
