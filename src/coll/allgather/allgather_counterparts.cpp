@@ -1,7 +1,7 @@
 // For short blocks: a native allgather in each cluster, then each member sends all of its cluster's
-// blocks to its counterparts in the other clusters. Blocks cross as often as there are members, but
-// nothing is left to be done in the cluster once they have: each rank goes when what it waits for
-// has come, one delay after the start.
+// blocks to its counterparts in the other clusters. Each block crosses once for every member there.
+// In return, nothing remains to be done in a cluster once the blocks have come: each rank ends one
+// delay after the start.
 #include "coll/allgather/allgather.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

@@ -1,8 +1,8 @@
-// What a cluster's members hold together is cut into as many intervals of one size as another
-// cluster has members; each gets its interval straight from those who hold it, so every byte
-// crosses once, over all members' links at the same time, and then spreads in the cluster.
-// Meanwhile each cluster's own blocks are spread likewise. After van de Geijn's broadcast (scatter,
-// copy, allgather), with every rank a root; for equal blocks and clusters it is the allgather of
+// Every byte crosses once, over all members' links at the same time, and then spreads in the
+// cluster. A cluster's blocks together are cut into intervals of one size, one for each member of
+// the other cluster. Each member gets its interval straight from the ranks that hold it. Meanwhile
+// each cluster spreads its own blocks in the same way. After van de Geijn's broadcast (scatter,
+// copy, allgather), with every rank a root. For equal blocks and clusters it is the allgather of
 // Traeff's hierarchical collectives with all members as leaders.
 #include "coll/allgather/allgather.hpp"
 #include "coll/engine/cost.hpp"
@@ -90,7 +90,7 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
               theirs[i], kTagAllgather, portion.interval.part(first - begin, last - first)));
         });
   }
-  // All receives now: nobody who is ahead waits for another to come so far.
+  // Post all receives now, so that a faster sender does not wait for this rank.
   TargetPortion blocks_here(layout, here, all, offsets);
   int from = 0;
   auto spread = receive_blocks(party, blocks_here.bytes(), local, kTagAllgather);

@@ -11,7 +11,7 @@
 namespace isthmus::coll {
 namespace {
 
-/// What leaders say to each other: a message for each cluster's blocks, in the order of clusters.
+/// The messages between leaders: one for each cluster's blocks, in the order of clusters.
 class Leaders {
  public:
   Leaders(Party& party, const ClusterBlocks& blocks) : party_(party), blocks_(blocks) {}
@@ -92,7 +92,7 @@ Task by_the_head(Party& party, const ClusterGroups& groups, const ClusterBlocks&
   co_await leaders.left();
 }
 
-/// What a cluster has, on the average: by it clusters are near or far.
+/// The average bytes of a cluster's blocks. They decide which clusters are near and which are far.
 std::size_t share_of_cluster(const Layout& layout, std::size_t bytes) {
   return bytes / static_cast<std::size_t>(layout.clusters());
 }

@@ -7,12 +7,12 @@
 
 namespace isthmus::coll {
 
-/// In the memory of `all`, where that is in the clusters' order, else in memory of its own. Both
-/// arguments that it refers to must outlive it.
+/// All blocks in the clusters' order: in the memory of `all` if that has this order, else in memory
+/// of its own. Both arguments that it refers to must outlive it.
 class ClusterBlocks {
  public:
   ClusterBlocks(const Layout& layout, Bytes all, const Sizes& sizes);
-  /// Of that cluster's members, in rank order.
+  /// The blocks of that cluster's members, in rank order.
   Bytes of(int cluster) const;
   Bytes whole() const { return packed_; }
   /// Puts them into `all`, in rank order.

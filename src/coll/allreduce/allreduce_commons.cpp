@@ -1,4 +1,4 @@
-// By posts, for all (coll/patterns/posted_reduction.hpp).
+// Reduces by posts, for all ranks (coll/patterns/posted_reduction.hpp).
 #include "coll/allreduce/allreduce.hpp"
 #include "coll/patterns/posted_reduction.hpp"
 

@@ -1,6 +1,7 @@
-// Each leader combines its cluster's vectors and sends the result to every rank, which combines
-// those of all clusters, in cluster order: the same bits everywhere. Where clusters interleave and
-// the order matters, whole vectors go instead. For very short vectors and few ranks (fan.hpp).
+// Each leader combines its cluster's vectors and sends the result to every rank. Each rank combines
+// the results of all clusters in cluster order, so all ranks get the same bits. If clusters
+// interleave and the order matters, whole vectors go instead. For very short vectors and few ranks
+// (fan.hpp).
 #include "coll/allgather/allgather.hpp"
 #include "coll/allreduce/allreduce.hpp"
 #include "coll/engine/cost.hpp"

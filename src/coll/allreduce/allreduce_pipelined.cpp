@@ -1,8 +1,9 @@
-// Reduce-scatter in each cluster by direct messages, exchange of the parts between the clusters by
-// all members, allgather in each cluster by direct messages; the vector goes through in segments,
-// so that parts cross between the clusters while others are still being reduced. No cluster's size
-// need be a power of two or equal another's. After Rabenseifner (ICCS 2004) and Matsuda et al.
-// (CLUSTER 2006), with direct instead of halving steps and the stages overlapped.
+// Three stages: reduce-scatter in each cluster by direct messages, exchange of the parts between
+// the clusters by all members, allgather in each cluster by direct messages. The vector goes
+// through in segments, so that some parts cross between clusters while others are still being
+// reduced. A cluster's size need not be a power of two, nor equal another's. After Rabenseifner
+// (ICCS 2004) and Matsuda et al. (CLUSTER 2006), with direct instead of halving steps and the
+// stages overlapped.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -69,7 +70,7 @@ class Pipelined {
   }
   Share mine(std::size_t k) const { return parts(here_, k)[me_]; }
   Bytes partial(std::size_t k) { return partials_.part(places_[k], mine(k).size()); }
-  /// Where cluster c's partial result of my part of segment k goes.
+  /// The place of cluster c's partial result for my part of segment k.
   Bytes other(int c, std::size_t k) {
     const auto others = static_cast<std::size_t>(layout_.clusters() - 1);
     const auto i = static_cast<std::size_t>(c < here_ ? c : c - 1);
@@ -140,7 +141,7 @@ class Pipelined {
     for (auto& p : crossing_) co_await p;
   }
 
-  /// My partial result to those who reduce the same elements in other clusters.
+  /// Sends my partial result to the ranks that reduce the same elements in other clusters.
   void send_across(std::size_t k) {
     const Share part = mine(k);
     for (int c = 0; c < layout_.clusters(); ++c) {
@@ -249,8 +250,8 @@ class Pipelined {
   std::span<const int> members_;
   std::vector<std::size_t> places_;
   Buffer partials_, others_;
-  std::size_t reduced_ = 0;  // segments of which this cluster's partial results are there
-  std::size_t arrived_ = 0;  // segments of which the others' are
+  std::size_t reduced_ = 0;  // segments whose partial results of this cluster are complete
+  std::size_t arrived_ = 0;  // segments whose results of the other clusters have come
   std::deque<Pending> crossing_, spreading_;
 };
 
@@ -267,10 +268,10 @@ Task allreduce_pipelined(Party& party, ConstBytes in, Bytes out, std::size_t cou
 
 namespace {
 
-/// A segment's messages of one member. Those of few members find their process at rest, each; of
-/// many, others are before them (2026-11: in simulations with 64 members, all but a few). On one
-/// host ranks take turns for these messages as for a stream's: 16 KiB of 2 + 2 ranks on two cores
-/// took 85 us so, 45 by `magpie` (2026-11).
+/// Seconds for one member's messages of a segment. Each of few messages finds its process at rest;
+/// of many messages, most find others before them (2026-11: in simulations with 64 members, all but
+/// a few). On one host ranks take turns for these messages as for a stream's: 16 KiB of 2 + 2 ranks
+/// on two cores took 85 us this way, 45 by `magpie` (2026-11).
 double of_one_segment(const Network& network, int members) {
   constexpr int kAtRest = 8;  // as many as the clusters have where `message_cost` was seen for each
   const int alone = std::min(members, kAtRest);

@@ -2,12 +2,14 @@
 //
 // rabenseifner: over all ranks alike (Rabenseifner, "Optimization of Collective Reduction
 // Operations", ICCS 2004).
-// two-tier: inside each cluster to its leader, by reduce-scatter and gather; the leaders exchange
-// whole vectors; van de Geijn's broadcast inside each cluster (Matsuda et al., CLUSTER 2006,
-// section 3.2).
-// rabenseifner-wan: reduce-scatter in each cluster, an exchange and reduction of the parts between
-// the clusters by n senders of each at once, allgather in each cluster (the same, section 2.3).
-// Others hand their parts to the senders, and get them back.
+//
+// two-tier: inside each cluster to its leader, by reduce-scatter and gather. Then the leaders
+// exchange whole vectors, and van de Geijn's broadcast spreads them inside each cluster (Matsuda et
+// al., CLUSTER 2006, section 3.2).
+//
+// rabenseifner-wan: reduce-scatter in each cluster, then n senders of each cluster at once exchange
+// and reduce the parts between clusters, then allgather in each cluster (the same, section 2.3).
+// The other members hand their parts to the senders, and get them back.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -30,7 +32,7 @@ std::vector<Share> whole(int rank, std::size_t bytes) { return {{rank, 0, bytes}
 Task gather_shares(Party& party, std::vector<int> ranks, std::vector<Share> shares, Bytes vector,
                    int tag) {
   const auto parts = even_shares(ranks, vector.size(), 1);
-  // Where the list is no power of two some ranks hold nothing yet.
+  // Some ranks hold nothing yet if the number of ranks is not a power of two.
   if (shares.size() < ranks.size()) {
     co_await redistribute(party, vector, shares, parts, tag);
     shares = parts;
@@ -38,8 +40,8 @@ Task gather_shares(Party& party, std::vector<int> ranks, std::vector<Share> shar
   co_await gather_by_doubling(party, shares, vector, tag);
 }
 
-/// Partial results of all clusters for the interval of `mine`, which `vector` holds for this
-/// cluster, reduced in the clusters' order. `counterparts[c]`: who holds the same of cluster c.
+/// Reduces all clusters' partial results for the interval `mine`, in the clusters' order. `vector`
+/// holds this cluster's. `counterparts[c]`: the rank of cluster c that holds the same interval.
 Task exchange_and_reduce(Party& party, Bytes vector, Share mine, std::vector<int> counterparts,
                          Reduction& reduction, int tag) {
   if (mine.size() == 0) co_return;
@@ -111,7 +113,7 @@ class CounterReduce {
         unit_(reduction.packed_size(1)),
         here_(static_cast<std::size_t>(my_cluster(party))),
         shares_(shares_after_reduce(layout_.members(my_cluster(party)), count, unit_)) {
-    // As many of each cluster as the smallest has parts after its reduce-scatter.
+    // Each cluster has as many senders as the smallest has parts after its reduce-scatter.
     int senders = parameters.senders;
     for (int c = 0; c < layout_.clusters(); ++c) {
       const int most = static_cast<int>(parts_after_reduce(layout_.members(c).size()));
@@ -146,7 +148,7 @@ class CounterReduce {
   }
 
  private:
-  /// What speaker s of the other clusters sends of a segment, by cluster, and its receives.
+  /// The parts of a segment that the other clusters' speakers s send, by cluster, and the receives.
   struct Arrivals {
     Buffer partials;
     std::vector<Pending> pending;
@@ -284,7 +286,7 @@ double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters&
   const int senders = senders_of(setting, parameters);
   const std::size_t segment =
       carried_segment(setting.network, setting.bytes(), senders, parameters);
-  // A speaker's link carries what it is handed beside what crosses, each way.
+  // A speaker's link carries, each way, the parts handed to it as well as those that cross.
   const double carried = handed_on(setting.layout, senders) ? 1.0 / senders - 1.0 / members : 0;
   const double handed = link_time(setting.network, setting.bytes()) * carried;
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +

@@ -1,6 +1,7 @@
 // Clusters near each other form a group (engine/ways.hpp). Each cluster reduces to its leader, each
-// group to its head's; the heads exchange what their groups have, and all combine it in one order,
-// so every cluster has the same bits; then down again. What is far is crossed once each way.
+// group to its head's leader. The heads exchange their groups' results. All heads combine them in
+// one order, so every cluster gets the same bits. Then the result goes down again. Long ways are
+// crossed once in each direction.
 #include "coll/allreduce/allreduce.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

@@ -1,5 +1,5 @@
-// Everybody posts a block for each, and takes what the others have for it. Blocks for which there
-// is no room go as messages beside the round: both ends know their size.
+// Everybody posts a block for each rank, and takes its own blocks from the others. Blocks that do
+// not fit go as messages beside the round: both ends know their size.
 #include <algorithm>
 
 #include "coll/alltoall/alltoall.hpp"

@@ -1,5 +1,5 @@
-// Blocks of one size that posts have no room for: in each round everybody posts a piece of its
-// block for each, and takes such pieces from all others, beginning at the next rank.
+// For blocks of one size that do not fit in a post. In each round every rank posts a piece of each
+// of its blocks. Then it takes such pieces from all others, beginning at the next rank.
 #include <algorithm>
 
 #include "coll/alltoall/alltoall.hpp"

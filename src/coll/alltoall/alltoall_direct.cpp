@@ -1,6 +1,6 @@
-// Every block is a message of its own, straight to its rank. Those that have to cross go first;
-// those within the cluster fill what they leave of the links. Each member begins with another
-// receiver, so that nobody is hit by all at once.
+// Every block is a message of its own, straight to its rank. Blocks for other clusters go first;
+// those within the cluster fill the rest of the links. Each member begins with another receiver, so
+// that they do not all send to one rank at once.
 #include <algorithm>
 #include <deque>
 

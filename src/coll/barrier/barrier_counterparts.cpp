@@ -1,6 +1,6 @@
-// Everyone in the cluster has come; every member tells its counterparts in the other clusters so,
-// and goes when it has heard of all of them. One delay, and nobody waits for a leader's release.
-// Dissemination between clusters, as MagPIe's barrier, with all members as leaders.
+// After a native barrier in the cluster, every member notifies its counterparts in the other
+// clusters. It leaves when all counterparts have notified it: after one delay, without a leader's
+// release. Dissemination between clusters, as MagPIe's barrier, with all members as leaders.
 #include "coll/barrier/barrier.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

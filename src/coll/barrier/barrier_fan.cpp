@@ -1,5 +1,5 @@
-// The members of a cluster tell its leader that they have come, each leader tells all ranks, and a
-// rank goes when it has heard of all leaders. For few ranks (fan.hpp).
+// The members of a cluster notify its leader, each leader notifies all ranks, and a rank leaves
+// when all leaders have notified it. For few ranks (fan.hpp).
 #include "coll/barrier/barrier.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"

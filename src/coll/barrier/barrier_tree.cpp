@@ -1,5 +1,6 @@
-// As magpie's, but by groups of clusters near each other (engine/ways.hpp): leaders tell their
-// group's head, the heads tell each other, and back. What is far is crossed once each way.
+// As magpie's, but by groups of clusters near each other (engine/ways.hpp): leaders notify their
+// group's head, the heads notify each other, and back. Long ways are crossed once in each
+// direction.
 #include "coll/barrier/barrier.hpp"
 #include "coll/engine/concurrent.hpp"
 #include "coll/engine/cost.hpp"

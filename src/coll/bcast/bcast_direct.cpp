@@ -1,6 +1,6 @@
 // The root sends straight to every rank of the other clusters, while its own cluster's native
-// broadcast runs: nobody there has anything left to do when the message has come. Each byte crosses
-// once for each of those ranks, so this is for very short messages.
+// broadcast runs. A rank there is done as soon as its message has come. Each byte crosses once for
+// each of those ranks, so this is for very short messages.
 #include <algorithm>
 #include <vector>
 

@@ -22,12 +22,13 @@ namespace {
 
 constexpr std::size_t kPosted = 8;   // receives at a time from one source
 constexpr std::size_t kUnsent = 64;  // sends under way of one forwarding task
-// Segments on their way from the root to its relays at a time: one and a few more each. What is
-// there besides shares the link with them, and they come late (1 MiB over 16 nodes of 100 Mbit/s:
-// 107.7 ms with 8 or 10, 109.4 with 12, 111.6 with 64; November 2026).
+// Segments on their way from the root to its relays at a time: one and a few more each. Other
+// traffic on the link delays these (1 MiB over 16 nodes of 100 Mbit/s: 107.7 ms with 8 or 10, 109.4
+// with 12, 111.6 with 64; November 2026).
 constexpr std::size_t kToRelays = 8;
-// So many of a relay's last segments wait to be spread until all have crossed: the way through the
-// other cluster is the longer one, and what a link has queued for its own cluster lies before it.
+// A relay spreads its last segments in its own cluster only after all of them have crossed; this is
+// their number. The way through the other cluster is longer, and segments queued earlier for its
+// own cluster would delay it.
 constexpr std::size_t kHeldBack = 2;
 
 /// One rank's part.
@@ -57,8 +58,9 @@ class Striped {
   }
 
  private:
-  /// What comes one after the other, and is waited for so: from one source in the cluster, or from
-  /// all elsewhere that are so many crossings from the root. A rank or kElsewhere; the crossings.
+  /// Segments that arrive in order and that one task awaits: those from one source in the cluster,
+  /// or all from elsewhere with the same number of crossings from the root. Either a rank or
+  /// kElsewhere, and the crossings.
   using Lane = std::pair<int, int>;
   static constexpr int kElsewhere = -1;
 
@@ -69,8 +71,8 @@ class Striped {
     return {is_here(source) ? source : kElsewhere, stripes_.crossings(source, k)};
   }
 
-  /// Of the messages of segment k that `source` sends. Segments that have crossed more often may be
-  /// overtaken by later ones.
+  /// The tag of segment k from `source`. Later segments may overtake segments that have crossed
+  /// more often.
   int tag(int source, std::size_t k) const { return tag_bcast_from(stripes_.crossings(source, k)); }
 
   /// The first segment of the lane from k on.
@@ -195,7 +197,7 @@ double cost_bcast_chained(const Setting& setting, const Parameters& parameters) 
          further_clusters(setting) * network.wan_latency + detours(setting, setting.bytes());
 }
 
-/// Where ways differ, along the tree.
+/// The cost along the tree, if ways differ.
 double cost_along_tree(const Setting& setting, const Parameters& parameters) {
   const Ways& ways = *setting.ways;
   const int home = setting.problem.home;

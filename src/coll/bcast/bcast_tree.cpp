@@ -1,6 +1,6 @@
-// As magpie's, but along the tree of clusters (engine/ways.hpp): a leader passes the message on to
-// those that are nearer to it than to where it came from, while its own cluster's native broadcast
-// runs. What is far is crossed once.
+// As magpie's, but along the tree of clusters (engine/ways.hpp). A leader passes the message on to
+// leaders that are nearer to it than to its own source, while its own cluster's native broadcast
+// runs. Long ways are crossed once.
 #include "coll/bcast/bcast.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

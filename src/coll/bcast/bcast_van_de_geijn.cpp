@@ -2,12 +2,14 @@
 //
 // van-de-geijn: over all ranks alike (Barnett et al., "Building a High-Performance Collective
 // Communication Library", SC 1994).
+//
 // farfirst: the whole message to the other clusters first, then that inside each cluster (Matsuda
 // et al., "Efficient MPI Collective Operations for Clusters in Long-and-Fast Networks", CLUSTER
 // 2006, section 3.1).
-// van-de-geijn-wan: scatter in the root's cluster, a copy of the scattered parts to every other
-// cluster by n senders at once, allgather in each (the same, sections 2.2 to 2.5). Others hand
-// their parts to the senders; the receivers hand them on to their clusters' members.
+//
+// van-de-geijn-wan: scatter in the root's cluster, then n senders at once copy the scattered parts
+// to every other cluster, then allgather in each (the same, sections 2.2 to 2.5). The other members
+// hand their parts to the senders; the receivers hand them on to their clusters' members.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -188,7 +190,7 @@ Task bcast_van_de_geijn_wan(Party& party, Bytes data, int root, Parameters param
   }
   CounterCopy copy(party, data, root, parameters);
   if (layout.clusters() > 1) co_await copy.run();
-  // What crosses goes first: the other clusters still have to spread it, too.
+  // The parts that cross go first, because the other clusters still have to spread them.
   co_await gather_by_doubling(party, copy.shares(), data, kTagBcastSpread);
 }
 

@@ -1,5 +1,5 @@
-// An algorithm of a collective, as the row in its file says: what it is called, what it
-// demands, what can be set of it, what it costs, and how to start it.
+// A row of the table of algorithms: an algorithm's name, its demands, its parameters, its cost, and
+// the function that starts it.
 #pragma once
 
 #include <optional>
@@ -31,12 +31,12 @@ constexpr int kKinds = static_cast<int>(Kind::Exscan) + 1;
 /// "bcast", "reduce_scatter": MPI's name without its prefix, in lower case.
 std::string_view name_of(Kind kind);
 
-/// What every rank knows of a call; the choice of an algorithm depends on nothing else of it.
+/// All that the choice of an algorithm depends on in a call. Every rank knows it.
 struct Problem {
   Kind kind = Kind::Barrier;
-  /// Packed bytes: the message of bcast, the vector of one rank for reductions and scans, all
-  /// blocks of all ranks for gather, scatter and allgather, those that one rank sends for
-  /// alltoall. Empty where not every rank knows.
+  /// Packed bytes. For bcast it is the message; for reductions and scans, the vector of one rank;
+  /// for gather, scatter and allgather, all blocks of all ranks; for alltoall, all blocks that one
+  /// rank sends. Empty if some rank does not know.
   std::optional<std::size_t> bytes;
   bool commutative = true;  ///< the operation of a reduction
   int home = -1;            ///< the root's cluster; -1: there is no root
@@ -46,18 +46,18 @@ struct Problem {
 
 class Ways;  // ways.hpp
 
-/// Where a problem is to be solved.
+/// A problem, and the network that it meets.
 struct Setting {
   const Layout& layout;
   const Network& network;
   Problem problem;
-  /// Where the ways between clusters differ; `network` is then as this problem meets it.
+  /// Set if the ways between clusters differ; `network` is then as this problem meets it.
   const Ways* ways = nullptr;
   std::size_t capacity = 0;  ///< of a post in the commons; 0: there is none
   std::size_t bytes() const { return problem.bytes.value_or(0); }
 };
 
-/// What an algorithm demands; all that are set must hold.
+/// The demands of an algorithm; all that are set must hold.
 struct Demands {
   bool commutative = false;  ///< the operation, or clusters that are blocks of ranks
   bool known_bytes = false;  ///< Problem::bytes
@@ -79,9 +79,9 @@ struct Heeds {
   bool senders = false;
 };
 
-// What rows are written with.
+// Demands that the rows name.
 inline constexpr Demands kNothing{};
-/// By cluster: partial results of clusters stand for their ranks.
+/// Reduces cluster by cluster: partial results of clusters stand for their ranks.
 inline constexpr Demands kRankOrder{.commutative = true};
 inline constexpr Demands kCut{.divisible = true};
 inline constexpr Demands kRankOrderCutWires{.commutative = true, .divisible = true, .wires = true};
@@ -134,7 +134,7 @@ struct Algorithm {
 
 /// All algorithms (table.cpp), those of one kind adjacent.
 std::span<const Algorithm> algorithms();
-/// Null where there is none of that name.
+/// Null if the kind does not have an algorithm of that name.
 const Algorithm* find_algorithm(Kind kind, std::string_view name);
 /// "bcast: magpie, ...", for messages.
 std::string names_of_algorithms(Kind kind);

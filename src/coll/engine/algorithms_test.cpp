@@ -92,7 +92,7 @@ void check_allreduce(const Algorithm& row, Parameters p, const Shape& shape, std
     EXPECT_EQ(grid.crossings(), 0);
     return;
   }
-  // Of these a rank's segments may leave after others' have come.
+  // In these algorithms a rank's segments may leave after others' have come.
   if (row.name == "tree") {
     EXPECT_LE(grid.depth(), 3);
   } else if (row.name != "pipelined" && row.name != "rabenseifner-wan") {
@@ -137,7 +137,7 @@ void check_reduce(const Algorithm& row, Parameters p, const Shape& shape, std::u
   }
   if (!T::kCommutative && !grid.layout().blocks()) return;
   const std::size_t others = as_index(grid.layout().clusters() - 1);
-  // Of clusters that do not follow each other, results stay apart where order matters.
+  // If order matters, results of clusters that do not follow each other stay apart.
   if (row.name == "tree" && !T::kCommutative) {
     EXPECT_GE(grid.bytes_crossed(), count * sizeof(T) * others);
     return;
@@ -194,7 +194,7 @@ TEST_P(Algorithms, TellingShapesAndSizes) {
   }
 }
 
-// Of several pieces of 64 KiB, the last of them short, between any two members.
+// Vectors of several pieces of 64 KiB between any two members; the last piece is short.
 TEST_P(Algorithms, LongVectors) {
   const Algorithm& row = *GetParam();
   const Shape shape{0, 0, 0, 0, 0, 1, 1, 1};
@@ -228,7 +228,7 @@ TEST_P(Algorithms, EveryShape) {
 
 TEST_P(Algorithms, EveryRoot) {
   const Algorithm& row = *GetParam();
-  if (row.kind == Kind::Allreduce) return;  // has none
+  if (row.kind == Kind::Allreduce) return;  // has no root
   std::uint64_t seed = 200'000;
   for (const Shape& shape : telling_shapes()) {
     SCOPED_TRACE(name_of(shape));

@@ -10,8 +10,8 @@
 
 namespace isthmus::coll {
 
-/// Set where collectives are simulated of which only times and sizes matter (bench/sim): addresses
-/// without memory behind them, which then are the memory of all ranks. Nothing is copied there.
+/// Set in simulations of collectives that need only times and sizes (bench/sim): addresses without
+/// memory behind them, which stand for the memory of all ranks. Nothing is copied there.
 inline std::byte* phantom = nullptr;
 
 class Buffer {

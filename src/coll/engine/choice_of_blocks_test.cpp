@@ -1,4 +1,4 @@
-// What the cost model chooses of the collectives that move blocks, and of scans.
+// The cost model's choices for the collectives that move blocks, and for scans.
 #include <gtest/gtest.h>
 
 #include "coll/engine/choose.hpp"

@@ -19,7 +19,7 @@ bool fits(const Algorithm& algorithm, const Setting& setting);
 double estimate(const Algorithm& algorithm, const Setting& setting, const Parameters& parameters);
 
 Choice choose(const Setting& setting, const Forced& forced);
-/// For the party's layout, network and forced choices; tells the party.
+/// Chooses for the party's layout, network and forced choices; reports the choice to the party.
 Choice choose(Party& party, const Problem& problem);
 
 }  // namespace isthmus::coll

@@ -56,7 +56,7 @@ std::string chosen_on_one_host(Kind kind, std::size_t bytes) {
   return std::string(choose({layout, network, {kind, bytes, true}}, {}).algorithm->name);
 }
 
-// There all ranks' cores do what networks do elsewhere: nothing is won by segments.
+// On one host all ranks' cores do a network's work, so segments gain nothing.
 TEST(OneHost, VectorsAreHalvedAndNotPipelined) {
   for (std::size_t bytes = 1024; bytes <= (std::size_t{64} << 20); bytes *= 2) {
     const bool large = bytes >= (std::size_t{256} << 10);

@@ -17,7 +17,7 @@ Task start(Party& party, const Problem& problem, Arguments&&... arguments) {
 
 int home_of(const Party& party, int root) { return party.layout().cluster_of(root); }
 
-/// Of a reduction of `count` elements.
+/// The problem of a reduction of `count` elements.
 Problem problem_of(Kind kind, const Reduction& reduction, std::size_t count) {
   return {kind, reduction.packed_size(count), reduction.commutative()};
 }

@@ -21,9 +21,9 @@ Task bcast(Party& party, Bytes data, int root);
 /// algorithm.
 enum class Blocks { Uneven, Even };
 
-/// `all` matters at the root only, and so may `sizes`: elsewhere it is empty on every rank (they
-/// know their own contribution alone), or given on every rank, which saves a local phase.
-/// `mine` and `all` do not overlap (callers copy for MPI_IN_PLACE); so for allgather, alltoall.
+/// `all` matters at the root only. `sizes` may be empty elsewhere, on every rank, since each rank
+/// knows its own contribution. If every rank gives it, a local phase is saved. `mine` and `all` do
+/// not overlap (callers copy for MPI_IN_PLACE); so for allgather, alltoall.
 Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root,
             Blocks blocks = Blocks::Uneven);
 Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root,

@@ -162,7 +162,7 @@ void Commons::post_failure() {
 Commons::Post Commons::post_of(int rank) const {
   const Post post = head(rank).posts[round_ % kDepth];
   if (post.number == number_ && post.failed == 0) {
-    // What places are reckoned from.
+    // These two values locate the blocks in a place.
     const bool good = post.offset % kLine == 0 && post.spacing <= place_bytes(ranks_);
     if (!good) fail_of_nonsense(rank, codes_);
     return post;

@@ -1,13 +1,13 @@
-// Memory that all ranks of a communicator share, where they are on one host: its *commons*. Each
-// rank has a place there, where it posts what the others read. So a collective of little data takes
-// one copy in and one out, and a rank wakes nobody that does not sleep.
+// Memory that all ranks of a communicator share if they are on one host: its *commons*. Each rank
+// has a place there, where it posts data for the others to read. So a collective of little data
+// takes one copy in and one out, and a rank wakes only ranks that sleep.
 //
-// Ranks post in *rounds*. Every rank posts once in each round, if only nothing, and a post also
-// says that its rank has read what it wanted of the rounds before. A place holds the posts of
-// several rounds, so who posts data seldom waits for those who are behind.
+// Ranks post in *rounds*. Every rank posts once in each round, even without data. A post also
+// confirms that its rank has finished reading the rounds before. A place holds the posts of several
+// rounds, so a rank that posts data seldom waits for slower ranks.
 //
-// The memory is as untrusted as a socket: what others write there is data, or sizes that must be
-// those that are expected.
+// The memory is as untrusted as a socket: other ranks can write anything there. Sizes must match
+// the expected sizes; the rest is only data.
 #pragma once
 
 #include <atomic>
@@ -35,12 +35,13 @@ class Commons {
   static constexpr int kMostRanks = 256;
   /// The most bytes of a post that is one whole; of one of blocks, together about as many.
   static std::size_t capacity(int ranks);
-  /// Of the memory, which is all zeros at first.
+  /// Size of the memory, which is all zeros at first.
   static std::size_t bytes(int ranks);
-  /// At the memory's beginning, which is left alone: for those who share it.
+  /// Bytes at the memory's beginning that the commons does not use: they are for the ranks that
+  /// share it.
   static constexpr std::size_t kMark = 64;
 
-  /// Of failures: an error class each.
+  /// Error classes of failures.
   struct Codes {
     int disagreement;  ///< about the size of data
     int absence;       ///< a rank has failed, or is in another collective
@@ -48,7 +49,7 @@ class Commons {
   /// Memory and `sleep` outlive it.
   Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes);
 
-  /// The collective of that number begins here: its posts are read by those who are in the same.
+  /// Begins the collective of that number. Only ranks in the same collective may read its posts.
   void begin(std::uint64_t number) { number_ = number; }
 
   std::size_t capacity() const { return capacity(ranks_); }
@@ -59,7 +60,7 @@ class Commons {
 
   /// Done when this rank's place has room for a post that is one whole.
   Pending make_room(std::size_t size);
-  /// For one of a block for each rank, the largest of so many bytes.
+  /// The same for a post of one block for each rank; `largest` is the size of the largest block.
   Pending make_room_for_blocks(std::size_t largest);
   /// The whole, or where it goes.
   void put(ConstBytes data);
@@ -78,13 +79,13 @@ class Commons {
   // or is of another collective.
   ConstBytes of(int rank, std::size_t size) const;
   void take(int rank, Bytes data) const;
-  /// What it has for this rank.
+  /// Takes its block for this rank.
   void take_block(int rank, Bytes data) const;
 
  private:
   /// Posts of one rank that its place may hold at a time.
   static constexpr std::uint32_t kDepth = 8;
-  /// Where a post is in its place.
+  /// The location of a post in its place.
   struct Post {
     std::uint64_t offset;
     std::uint64_t size;     // of a whole
@@ -98,7 +99,7 @@ class Commons {
     alignas(64) Post posts[kDepth];
   };
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
-  /// What this rank has posted, as it knows it itself.
+  /// This rank's own record of its post's extent.
   struct Extent {
     std::size_t first = 0, end = 0;
   };

@@ -70,7 +70,7 @@ TEST_F(CommonsOfTwo, BlocksAreForOneRankEach) {
   EXPECT_EQ(at_b, for_b);
 }
 
-/// How many posts of so many bytes a rank makes alone; the other reads them all.
+/// Number of posts of `size` bytes that a rank makes alone; the other reads them all.
 int run_ahead(Commons& ahead, Commons& behind, std::size_t size) {
   int rounds = 0;
   while (rounds < 100 && ahead.make_room(size).done()) {

@@ -9,7 +9,7 @@
 
 namespace isthmus::coll {
 
-/// Done when all tasks are. Each poll steps those that are not. What one of them throws comes out
+/// Done when all tasks are. Each poll steps those that are not. An exception of one task comes out
 /// of the co_await; the others are then destroyed with the operation.
 Pending all_of(std::vector<Task> tasks);
 

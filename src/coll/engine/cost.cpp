@@ -71,7 +71,7 @@ Senders edges_of(const ClusterTree& tree, int clusters) {
   return edges;
 }
 
-/// How many of `all` have a stretch in common with this pair; 0: it is not on the pair's way.
+/// Number of pairs in `all` that share the stretch with this pair; 0 if the pair does not use it.
 double users_of(const Ways::Shared& stretch, const std::pair<int, int>& pair, const Senders& all) {
   const auto shares = [&](const auto& one) {
     return std::ranges::find(stretch.pairs, one) != stretch.pairs.end();
@@ -99,7 +99,7 @@ double way_among(const Setting& setting, int a, int b, std::size_t bytes, std::s
          static_cast<double>(bytes) / rate_among(setting, a, b, receivers, all);
 }
 
-/// From `cluster`, which has it after `after` seconds.
+/// When all clusters below `cluster` have the message; `cluster` has it after `after` seconds.
 double below(const Setting& setting, const ClusterTree& tree, std::size_t bytes, int cluster,
              double after, const Senders& all) {
   const auto& children = tree.children(cluster);
@@ -111,7 +111,7 @@ double below(const Setting& setting, const ClusterTree& tree, std::size_t bytes,
   return latest;
 }
 
-/// What of longer ways is worth: a tenth of what they take, but of the longest way at most.
+/// The value of avoiding longer ways: a tenth of the saved time, at most of the longest way's.
 double worth(double more, double longest) {
   return ClusterTree::kWorth * std::clamp(more, 0.0, longest);
 }

@@ -1,6 +1,6 @@
-// What the estimated times of algorithms, in seconds, are made of. Each algorithm's formula is in
-// its file and in docs/collectives.md, in the table of its collective or in the one of what is
-// added. Estimates need only order the algorithms: they leave out what all have in common.
+// The parts of the algorithms' estimated times, in seconds. Each algorithm's formula is in its file
+// and in docs/collectives.md, in the table of its collective or in the table of the common terms.
+// Estimates need only order the algorithms, so they leave out whatever all have in common.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"
@@ -22,12 +22,12 @@ int rounds(int number);
 double link_time(const Network& network, std::size_t bytes);
 /// Latency of a native tree among `members`.
 double native_latency(const Network& network, int members);
-/// Of a native exchange in as many rounds, in each of which everybody sends and receives.
+/// Latency of a native exchange in which all members send and receive in every round.
 double exchange_latency(const Network& network, int members);
-/// What `messages` of a cluster's members to another cluster cost where they share gateways.
+/// Delay of `messages` from a cluster's members to another cluster that share gateways.
 double queueing(const Network& network, int messages);
-/// What it is worth to keep `far_bytes` off a wide-area network, even where links are narrower: it
-/// gets in the way of others.
+/// The penalty for `far_bytes` on a wide-area network: they slow the traffic of others, even if
+/// links are narrower.
 double crowding(const Setting& setting, double far_bytes);
 /// Every member's link carries `link_bytes` each way; `far_bytes` go from one cluster to another,
 /// all members sending.
@@ -41,11 +41,11 @@ double tree_message(const Setting& setting, const ClusterTree& tree, std::size_t
 /// Bytes a second that all ways of the tree carry at the same time, `senders` of each cluster
 /// sending.
 double tree_rate(const Setting& setting, const ClusterTree& tree, int senders);
-/// What it is worth that a message goes along the tree from the root's cluster, rather than from
-/// there to each other cluster, or by groups rather than from each to all others: long ways are
-/// then left to others. 0 where ways do not differ.
+/// The value of using the tree from the root's cluster, rather than a message to each other
+/// cluster, or of using groups, rather than messages from each to all. Long ways then stay free for
+/// others. 0 if ways do not differ.
 double detours(const Setting& setting, std::size_t bytes);
-/// Where ways differ: `bytes` from the clusters of each group to its head, or back; between heads.
+/// If ways differ: `bytes` from the clusters of each group to its head, or back; between heads.
 double group_message(const Setting& setting, const ClusterGroups& groups, std::size_t bytes);
 double heads_message(const Setting& setting, const ClusterGroups& groups, std::size_t bytes);
 
@@ -57,8 +57,8 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
-/// What a native collective takes longer after a wait for another cluster: processes look for
-/// native messages less and less often meanwhile, up to a tenth of the wait apart.
+/// Extra time of a native collective after a wait for another cluster: during the wait, processes
+/// look for native messages less and less often, up to a tenth of the wait apart.
 double noticed_late(const Setting&);
 
 /// `bytes` to each other cluster, shared by `senders` members.
@@ -72,7 +72,7 @@ int carried_senders(const Layout& layout, const Network& network);
 int senders_of(const Setting& setting, const Parameters& parameters);
 /// Combining the vectors of all ranks takes about this long.
 double combining(const Setting& setting);
-/// The same of so many vectors with one that is in memory already.
+/// The same for `vectors` vectors, each combined with one that is in memory already.
 double folding(const Setting& setting, double vectors);
 /// The native reductions of all clusters, and combining what they come to.
 double reduced_by_cluster(const Setting& setting);

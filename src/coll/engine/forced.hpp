@@ -20,8 +20,8 @@ struct Forced {
   const Wish& of(Kind kind) const { return wishes[static_cast<std::size_t>(kind)]; }
 };
 
-/// Reads the text; what it does not name stays as it is in `base`. Throws std::invalid_argument
-/// with a sentence that says what is wrong and lists what is allowed.
+/// Reads the text; values that it does not name stay as in `base`. Throws std::invalid_argument
+/// with a sentence that names the error and lists what is allowed.
 Forced parse_forced(std::string_view text, const Forced& base = {});
 
 }  // namespace isthmus::coll

@@ -32,7 +32,7 @@ double amount(std::string_view text, const Unit (&units)[N]) {
   return NAN;
 }
 
-/// Entries about single pairs of clusters, and what they are about.
+/// Reads entries about single pairs of clusters, and the names of those pairs.
 class PairReader {
  public:
   explicit PairReader(std::span<const std::string> clusters) : clusters_(clusters) {}
@@ -64,7 +64,7 @@ class PairReader {
       if (pair.first >= 0 && !known) shared.pairs.push_back(pair);
     } while (!names.empty());
     if (shared.pairs.empty()) return;
-    // What is said last of the same pairs counts.
+    // The last entry for the same pairs counts.
     std::ranges::sort(shared.pairs);
     std::erase_if(found_.shared, [&](const auto& old) { return old.pairs == shared.pairs; });
     found_.shared.push_back(std::move(shared));
@@ -116,7 +116,7 @@ Network Network::of_one_host() {
   Network network;
   network.one_host = true;
   network.wan_latency = 2e-6;
-  network.wan_bandwidth = 8e9;  // what is lent is copied once, by several receivers at a time
+  network.wan_bandwidth = 8e9;  // lent data is copied once, by several receivers at a time
   // Native phases are looked at in turns with the other network.
   network.link_latency = 3e-6;
   network.link_bandwidth = 5e9;
@@ -128,16 +128,16 @@ Network Network::of_one_host() {
 }
 
 Network Network::of_one_room(double bandwidth) {
-  // Of rates only two, so that runs that see a little more or less choose alike.
+  // Only two rates, so that runs that measure slightly different rates choose alike.
   constexpr double kFast = 1.25e9;
   Network network;
-  // What a process takes to be woken counts for more than its wire: with 25 us and 20 us a message,
-  // barriers and allreduces of 8 B took 1.4 times as long, by exchanges of more rounds (2026-11).
+  // Waking a process costs more than the wire: with 25 us and 20 us a message, barriers and
+  // allreduces of 8 B took 1.4 times as long, by exchanges of more rounds (2026-11).
   network.wan_latency = network.link_latency = 50e-6;
   network.message_cost = 5e-6;
   if (bandwidth > kFast / 4) network.wan_bandwidth = network.link_bandwidth = kFast;
-  // No delay hides that each message of a stream wakes a process. With 10 us instead a reduction of
-  // 1 MiB went in segments where eight ranks shared two cores: 15.6 ms, whole 3.9 (2026-11).
+  // Each message of a stream wakes a process, and no delay hides that. At 10 us, a reduction of 1
+  // MiB with eight ranks on two cores went in segments: 15.6 ms, whole 3.9 (2026-11).
   network.stream_cost = 20e-6;
   return network;
 }

@@ -1,5 +1,5 @@
-// What the choice of an algorithm knows of the grid's networks. The same on all ranks, since all
-// must choose alike.
+// The figures of the grid's networks for the choice of an algorithm. They are the same on all
+// ranks, since all must choose alike.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace isthmus::coll {
 
-/// What is known of single pairs of clusters, which are numbered as layouts are made with.
+/// Figures of single pairs of clusters, with the cluster numbers that layouts are made with.
 struct Pairs {
-  /// Of both directions; a < b. 0: as of the others.
+  /// Both directions of a pair; a < b. 0: as for the other pairs.
   struct Way {
     int a, b;
     double latency, bandwidth;
@@ -28,8 +28,8 @@ struct Pairs {
 };
 
 /// Latencies in seconds, one way; bandwidths in bytes a second, each way. The defaults stand for a
-/// grid that nobody has measured: 1 Gbit/s everywhere, some 1000 km between clusters. Links that
-/// are really slower cost more by a wrong choice than faster ones.
+/// grid without measurements: 1 Gbit/s everywhere, some 1000 km between clusters. A wrong choice
+/// costs more on links slower than assumed than on faster ones.
 struct Network {
   double wan_latency = 5e-3;      ///< between clusters
   double wan_bandwidth = 125e6;   ///< between two clusters, all their senders together
@@ -44,7 +44,7 @@ struct Network {
   int paths = 0;
   /// All ranks are on one host, whose processors do what networks do elsewhere.
   bool one_host = false;
-  /// Where pairs of clusters differ; what it does not say of one is as above. Null: all alike.
+  /// Figures of the pairs of clusters that differ from those above. Null: all pairs are alike.
   std::shared_ptr<const Pairs> pairs;
 
   /// That of clusters on one host, which share its memory.
@@ -56,9 +56,9 @@ struct Network {
 /// Reads changes to `base`, as in
 ///   wan-latency=10ms,wan-rate=1G,link-latency=50us,link-rate=100M,message-cost=10us,
 ///   stream-cost=1us,paths=2,pair=lyon/tsukuba:120ms:1G,shared=lyon/tsukuba+nice/tsukuba:1G
-/// with rates in bits a second (K, M, G: powers of 1000) and latencies one way; of a pair either
-/// may be left out. `clusters`: their names, by number; what is said of others is passed over.
-/// Throws std::invalid_argument with a sentence that says what is wrong and what is allowed.
+/// with rates in bits a second (K, M, G: powers of 1000) and latencies one way. A pair may leave
+/// out one of the two. `clusters`: their names, by number; entries about other clusters are
+/// ignored. Throws std::invalid_argument with a sentence that names the error and what is allowed.
 Network parse_network(std::string_view text, Network base,
                       std::span<const std::string> clusters = {});
 

@@ -1,5 +1,5 @@
-// What can be set of an algorithm beside its name. Zero: the algorithm's own default for the
-// message and the grid at hand.
+// The parameters of an algorithm. Zero: the algorithm's own default for the message and the grid at
+// hand.
 #pragma once
 
 #include <cstddef>

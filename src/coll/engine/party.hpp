@@ -1,12 +1,12 @@
-// All that a collective algorithm knows of the outside: its place, the clusters, the collectives
-// of its own cluster's native MPI, and messages to any rank. Small on purpose, since it has three
-// implementations: the face's (native MPI + net::Endpoint), an in-memory one for exhaustive
-// tests, and a simulated one (bench/sim).
+// All that a collective algorithm knows of the outside: its place, the clusters, the collectives of
+// its own cluster's native MPI, and messages to any rank. It is small on purpose, since it has
+// several implementations: the face's (native MPI + net::Endpoint), an in-memory one for exhaustive
+// tests, a simulated one (bench/sim), and one over a subset of ranks (coll/inter/subset.hpp).
 //
-// Data moves as packed bytes; only reductions know elements. "Local index" is a member's place
-// in its cluster's list of members. All operations of one collective are started in the same
-// order on all members of a cluster, and at most one collective per communicator runs at a time
-// (the face queues them), so local operations need no tags.
+// Data moves as packed bytes; only reductions know elements. "Local index" is a member's place in
+// its cluster's list of members. All members of a cluster start the operations of one collective in
+// the same order, and at most one collective per communicator runs at a time (the face queues
+// them). So local operations need no tags.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Failure : std::runtime_error {
   int code;
 };
 
-/// How the ranks of a communicator lie in the clusters. The same on all ranks.
+/// The clusters of a communicator's ranks. The same on all ranks.
 class Layout {
  public:
   /// `cluster_of_rank[r]` is an opaque cluster number for rank r; clusters are indexed here by
@@ -88,14 +88,14 @@ class Party {
   virtual const Network& network() const;         ///< default: that of an unmeasured grid
   virtual const Forced& forced() const;           ///< algorithms asked for; default: none
   virtual Commons* commons() { return nullptr; }  ///< null: there is none, on any rank
-  /// Where choices are kept, so that each is made once; null: nowhere.
+  /// The store of choices, so that each is made once; null: choices are not kept.
   virtual RecentChoices* recent() { return nullptr; }
   /// Told of every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);
 
   /// Whether a thread of this process waits in MPI now, and so steps the task as soon as something
-  /// happens. Otherwise the program computes and looks in between: what is to be under way until
-  /// the next look, nobody knows when, has to be begun at this one.
+  /// happens. Otherwise the program computes and looks in between, at unknown times: all that
+  /// should be under way until the next look must begin at this one.
   virtual bool attended() const { return true; }
 
   // ---- messages to any rank of the communicator, own cluster's too -------------------------

@@ -1,4 +1,4 @@
-// What the collectives share: their tags, and small pieces of their bodies.
+// Shared by the collectives: their tags, and small pieces of their bodies.
 #pragma once
 
 #include <vector>
@@ -35,9 +35,9 @@ enum Tag : int {
   kTagSecondLane,  ///< and on: those before, of a second lane (inter/subset.hpp)
   kTagsOfClusters = 2 * kTagSecondLane,  ///< and on, two for each cluster; then local phases
 };
-/// Of segments of a broadcast that have crossed that often.
+/// The tag of broadcast segments that have crossed `crossings` times.
 constexpr int tag_bcast_from(int crossings) { return kTagsOfClusters + 2 * crossings; }
-/// Of what came from another cluster of the layout.
+/// The tag of blocks that came from another cluster of the layout.
 constexpr int tag_allgather_spread(int cluster) { return kTagsOfClusters + 2 * cluster + 1; }
 /// Local phases by messages that may be under way at a time, in each of two lanes.
 constexpr int local_phases(int clusters) { return 16 + clusters; }
@@ -45,7 +45,7 @@ constexpr int tag_local_phase(int clusters, int number, bool second_lane) {
   const int phases = local_phases(clusters);
   return kTagsOfClusters + 2 * clusters + (second_lane ? phases : 0) + number % phases;
 }
-/// How many tags there are: a party over native MPI has few to give.
+/// The number of tags: a party over native MPI has only a few to give.
 constexpr int tags_of(int clusters) {
   return kTagsOfClusters + 2 * clusters + 2 * local_phases(clusters);
 }
@@ -54,8 +54,8 @@ inline int my_cluster(const Party& party) { return party.layout().cluster_of(par
 inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }
 inline bool is_leader(const Party& party) { return my_index(party) == 0; }
 
-/// True when a partial result of each cluster can stand for its ranks: combining the clusters'
-/// results in cluster order gives the result in rank order, or order does not matter.
+/// True if a partial result of each cluster can stand for its ranks: either combining the clusters'
+/// results in cluster order keeps rank order, or order does not matter.
 inline bool by_cluster(const Party& party, const Reduction& reduction) {
   return party.layout().blocks() || reduction.commutative();
 }
@@ -70,8 +70,8 @@ inline Bytes fold(Reduction& reduction, Buffer& partials, std::size_t size, std:
   return result;
 }
 
-/// The members' sizes at their leader (elsewhere `sizes` is left alone): the leaders of clusters
-/// away from the root do not know them. Nothing to do where `sizes` is given.
+/// The members' sizes at their leader (elsewhere `sizes` stays unchanged): the leaders of clusters
+/// away from the root do not know them. Does nothing if `sizes` is given.
 Task learn_sizes(Party& party, std::size_t mine, Sizes& sizes);
 
 /// rank_order.cpp: every rank's contribution, `size` bytes each, at the leaders named: the one of
@@ -79,8 +79,8 @@ Task learn_sizes(Party& party, std::size_t mine, Sizes& sizes);
 /// allocated where they arrive. For reductions in rank order over interleaved clusters.
 Task collect_contributions(Party& party, ConstBytes mine, Buffer& all, int to, int tag);
 
-/// short_vectors.cpp: every rank's vector on all ranks, by `allgather`, and those of ranks 0 to
-/// `last` combined into `out`, in rank order. -1: none.
+/// short_vectors.cpp: every rank's vector on all ranks, by `allgather`. The vectors of ranks 0 to
+/// `last` are combined into `out`, in rank order; -1 combines nothing.
 using Allgather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task prefix(Allgather allgather, Party& party, ConstBytes in, Bytes out, std::size_t count,
             Reduction& reduction, int last);

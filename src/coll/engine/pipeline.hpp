@@ -1,4 +1,4 @@
-// What pipelines through ranks, one after the other, have in common.
+// Shared by pipelines that go through ranks one after the other.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The last choices of a party, by problem. To reckon the costs of all algorithms each time took 6 %
-// of all time of pw.x over two clusters on one host (Quantum ESPRESSO, silicon, 60 points, four
+// A party's last choices, by problem. Calculating the costs of all algorithms each time took 6 % of
+// the total time of pw.x over two clusters on one host (Quantum ESPRESSO, silicon, 60 points, four
 // ranks on two cores, medians of six; November 2026).
 #pragma once
 

@@ -21,7 +21,7 @@ constexpr std::size_t kLoad = std::size_t{128} << 10;
 constexpr int kLoads = 3;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// How many bytes come next; none: that was all.
+/// The number of bytes that come next; 0: the end.
 using Order = std::uint64_t;
 
 /// Answers what rank 0 sends with one byte, until it orders nothing.

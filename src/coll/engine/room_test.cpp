@@ -12,7 +12,7 @@
 namespace isthmus::coll {
 namespace {
 
-/// A clock by which every look takes `step` seconds.
+/// Runs with a clock that advances by `step` seconds at every look.
 std::optional<Room> seen_with(double step, std::uint64_t seed) {
   MemoryGrid grid(std::vector<int>{0, 0, 1, 1, 1, 2}, seed);
   double now = 0;
@@ -60,7 +60,7 @@ TEST(Room, LongVectorsGoWholeOnFastWires) {
   }
 }
 
-// There each message wakes a process: 56 of 8 ranks by themselves take longer than 20 by leaders.
+// Each message wakes a process: the 56 messages of 8 ranks take longer than 20 by leaders.
 TEST(Room, ShortBlocksGoByLeaders) {
   const Layout layout(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
   const Network fast = Network::of_one_room(1e9);

@@ -10,14 +10,13 @@ namespace isthmus::coll {
 namespace {
 
 // Bytes of a message of a pipeline. Smaller ones keep processors busier than links: on 16 nodes of
-// 100 Mbit/s, broadcasts of 1 MiB and allreduces of 3.2 MB took a tenth longer with 4 KiB (two
-// processors for all, November 2026). 8 KiB are one packet to a network card that cuts them itself.
+// 100 Mbit/s, broadcasts of 1 MiB and allreduces of 3.2 MB took a tenth longer with 4 KiB (November
+// 2026, two processors for all). A network card that cuts packets itself takes 8 KiB as one.
 constexpr std::size_t kLeast = 8192, kMost = 65536;
 
-/// The size from `least` to `most`, a power of two, that makes the filling of the pipeline, `depth`
-/// segments long, cost what the handling of all segments, `handling` seconds each, does; but never
-/// does filling take more than a 16th of the time of the whole, whatever the links' bandwidth
-/// really is.
+/// The segment size, a power of two from `least` to `most`. It balances the time to fill the
+/// pipeline, `depth` segments long, against the time to handle all segments, `handling` seconds
+/// each. Filling takes at most a 16th of the whole, whatever the links' real bandwidth is.
 std::size_t balanced(const Network& network, std::size_t bytes, double depth, double handling,
                      std::size_t least, std::size_t most) {
   const double size = static_cast<double>(bytes);
@@ -37,8 +36,8 @@ std::size_t striped_segment(const Layout& layout, const Network& network, std::s
                             const Parameters& parameters) {
   if (parameters.segment > 0) return parameters.segment;
   const int depth = largest_cluster(layout) + 1;
-  // Where filling takes half of the time and more, half of the size is worth its messages: 18.9 for
-  // 21.3 ms at 64 KiB on those nodes.
+  // If filling takes at least half of the time, half the size is worth its extra messages: 18.9
+  // instead of 21.3 ms at 64 KiB on those nodes.
   const bool fills = bytes < 2 * kLeast * static_cast<std::size_t>(depth);
   return balanced(network, bytes, depth, network.stream_cost, fills ? kLeast / 2 : kLeast, kMost);
 }

@@ -1,4 +1,4 @@
-// The segment sizes of pipelined algorithms where none is asked for.
+// The default segment sizes of pipelined algorithms.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace isthmus::coll {
 
-/// Of bcast and reduce along striped trees.
+/// For bcast and reduce along striped trees.
 std::size_t striped_segment(const Layout& layout, const Network& network, std::size_t bytes,
                             const Parameters& parameters);
 
-/// Of allreduce's pipeline: bytes of the vector, over all members.
+/// For allreduce's pipeline: bytes of the vector, over all members.
 std::size_t pipelined_segment(const Layout& layout, const Network& network, std::size_t bytes,
                               const Parameters& parameters);
 
-/// Of what each of n senders carries across, being handed it and handing it on.
+/// For the part that each of n senders carries across: it is handed the part and hands it on.
 std::size_t carried_segment(const Network& network, std::size_t bytes, int senders,
                             const Parameters& parameters);
 

@@ -1,14 +1,14 @@
 // The coroutine that a collective is written as, and the operations it awaits.
 //
-// An Operation is *hot*: creating it starts it. Awaiting it suspends until it is done. Nothing
-// here blocks or sleeps; whoever drives a Task calls step() until finished(). One algorithm so
+// An Operation is *hot*: creating it starts it. Awaiting it suspends until it is done. Nothing here
+// blocks or sleeps; the caller that drives a Task calls step() until finished(). So one algorithm
 // serves every form: blocking (drive to the end), non-blocking (drive from wait and test),
 // persistent (make a new Task at each start).
 //
-// For authors (gcc 12 miscompiles some forms, mostly into double frees): let co_await be a
-// statement of its own, with no conditional expression and no initializer list anywhere in it
-// (`co_await f(a ? b : T())` destroys twice); pass coroutine arguments by value or as spans, never
-// as references to temporaries.
+// For authors: gcc 12 miscompiles some forms, mostly into double frees. Let co_await be a statement
+// of its own, without a conditional expression or an initializer list anywhere in it (`co_await f(a
+// ? b : T())` destroys twice). Pass coroutine arguments by value or as spans, never as references
+// to temporaries.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class Operation {
   /// The rank that it waits for, a process of this host, which ends that in memory that poll()
   /// looks at. -1: it does not wait so.
   virtual int near() const { return -1; }
-  /// Where it does: sleeps until they do, at most so long.
+  /// If near() names a rank: sleeps until that rank ends the wait, for at most `limit`.
   virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }
 };
 
@@ -43,7 +43,7 @@ class Pending {
   explicit Pending(std::unique_ptr<Operation> operation) : operation_(std::move(operation)) {}
   bool done() { return !operation_ || operation_->poll(); }
   bool block() { return operation_ && operation_->block(); }
-  /// Null: there is none.
+  /// Null if empty.
   Operation* operation() const { return operation_.get(); }
 
   struct Awaiter {
@@ -65,9 +65,9 @@ class Pending {
   std::unique_ptr<Operation> operation_;
 };
 
-/// A collective under way. Starts suspended; each step() runs it as far as it can go now.
-/// A Task may co_await another Task (a phase). What an awaited operation or phase throws is
-/// thrown at the co_await, so a failure unwinds like any exception.
+/// A collective under way. Starts suspended; each step() runs it as far as it can go now. A Task
+/// may co_await another Task (a phase). An exception of an awaited operation or phase is thrown at
+/// the co_await, so a failure unwinds like any exception.
 class [[nodiscard]] Task {
  public:
   struct promise_type;
@@ -113,7 +113,7 @@ class [[nodiscard]] Task {
   bool step();
   /// After a step: blocks in the one operation that the next step needs (Operation::block).
   bool block();
-  /// After a step: the one operation that the next step needs. Null: there is none.
+  /// After a step: the one operation that the next step needs, or null.
   Operation* awaited() const;
 
   struct Awaiter {

@@ -5,7 +5,8 @@
 namespace isthmus::coll {
 namespace {
 
-/// Of the longest way: what is near. Up and down within a group then adds at most a quarter.
+/// A way is near if it takes at most this part of the longest. Going up and down within a group
+/// then adds at most a quarter.
 constexpr double kNear = 0.125;
 
 }  // namespace
@@ -38,7 +39,7 @@ Ways::Ways(const Layout& layout, const Network& network)
   differ_ = differ_ || !shared_.empty();
 }
 
-/// Those stretches that two pairs of this layout and more share.
+/// Finds the stretches that at least two pairs of this layout share.
 void Ways::find_shared(const Layout& layout) {
   for (const Pairs::Shared& stretch : network_.pairs->shared) {
     Shared here{stretch.bandwidth, {}};

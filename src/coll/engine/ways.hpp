@@ -25,8 +25,8 @@ class Ways {
   double distance(int a, int b, std::size_t bytes) const;
   double distance_of_many(int a, int b, std::size_t bytes) const;
 
-  /// The network as those see it who all wait for the worst way of those between `home` and each
-  /// other cluster, all used at once; -1: of all ways.
+  /// The network for a rank that waits for the worst of the ways between `home` and each other
+  /// cluster, all used at once; -1: the worst of all ways.
   Network worst(int home) const;
 
   /// A stretch that pairs of these clusters share, each as its own number.
@@ -55,13 +55,13 @@ class Ways {
 /// The way of a message from one cluster to all others, or of partial results back.
 class ClusterTree {
  public:
-  /// What of the time that something takes on longer ways a detour by shorter ones may cost: others
-  /// need those ways, too (2026-11: near is what adds less than a tenth).
+  /// The part of the time saved on longer ways that a detour by shorter ways may cost: others need
+  /// the long ways, too (2026-11: a way that adds less than a tenth is near).
   static constexpr double kWorth = 0.1;
 
-  /// Each cluster has it from the root, or from one on the way that is so much nearer to it that
-  /// the detour is worth less than a tenth of what it keeps off longer ways. Where ways do not
-  /// differ, all have it from the root.
+  /// Each cluster has the message from the root, or from a nearer cluster on the way, if that is
+  /// worth the detour. The detour must cost less than a tenth of the time that it saves on longer
+  /// ways. If ways do not differ, all have it from the root.
   ClusterTree(const Ways& ways, int root, std::size_t bytes);
   /// The same where many members of each cluster send.
   static ClusterTree of_many(const Ways& ways, int root, std::size_t bytes);
@@ -91,7 +91,7 @@ class ClusterTree {
   double length_ = 0;
 };
 
-/// Clusters near each other, one of which, the head, speaks for all of them to the other groups.
+/// Clusters near each other. One of them, the head, sends for all of them to the other groups.
 class ClusterGroups {
  public:
   /// Near are those whose way takes `bytes` at most an eighth of the time of the longest. Each on
@@ -99,7 +99,7 @@ class ClusterGroups {
   ClusterGroups(const Ways& ways, std::size_t bytes);
   int head(int cluster) const { return heads_[static_cast<std::size_t>(cluster)]; }
   bool is_head(int cluster) const { return head(cluster) == cluster; }
-  /// Of a head: its group, ascending; without itself.
+  /// For a head: its group, ascending; then the same without the head.
   std::vector<int> group_of(int head) const;
   std::vector<int> others_in_group(int head) const;
   /// Ascending.

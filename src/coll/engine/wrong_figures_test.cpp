@@ -77,8 +77,8 @@ std::vector<Problem> problems(std::size_t ranks) {
   return found;
 }
 
-/// The network with each figure as it is, double or half: the digits of `wrong`, of base 3. `said`
-/// tells which.
+/// The network with each figure as it is, double or half, by the digits of `wrong` in base 3.
+/// `said` lists the changes.
 Network mistaken(const Network& network, int wrong, std::string& said) {
   Network figures = network;
   const auto mistake = [&](double& figure, const std::string& name) {
@@ -104,7 +104,7 @@ int mistakes(const Network& network) {
   return number;
 }
 
-/// How much longer what is chosen by `figures` takes than the best, by the right ones.
+/// How much longer the choice by `figures` takes than the best choice by the right figures.
 double regret(const Layout& layout, const Network& right, const Network& figures,
               const Problem& problem) {
   const Choice best = choose({layout, right, problem}, {});

@@ -1,5 +1,6 @@
-// Whatever other ranks do to a commons, at any moment and anywhere in it: no access beyond a place,
-// and only coll::Failure thrown. Each step is five bytes: who does what, where, and how much.
+// Other ranks may write anything to a commons, at any moment and anywhere in it. Checks that no
+// access leaves a place and that only coll::Failure is thrown. Each step is five bytes: rank,
+// action, place and size.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,7 @@ struct Awake : Sleep {
   void wake(std::atomic<std::uint32_t>&) override {}
 };
 
-/// As much memory as a commons has, and nothing behind it that may be touched.
+/// Exactly the memory of a commons: an access behind it is an error.
 class Memory {
  public:
   explicit Memory(std::size_t size)

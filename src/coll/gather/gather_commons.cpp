@@ -1,5 +1,5 @@
-// Everybody posts its block; the root takes them. Blocks for which there is no room go as messages
-// beside the round: both ends know their size.
+// Everybody posts its block; the root takes them. Blocks that do not fit go as messages beside the
+// round: both ends know their size.
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/gather/gather.hpp"

@@ -1,7 +1,7 @@
-// Every rank sends its block straight to the root: each byte crosses once and passes through
-// nobody's memory in between. Those that have to cross come unasked; the members of the root's own
-// cluster are called one after the other and fill what those leave of the root's link: all at once
-// they would overrun it, and wait for lost packets longer than for their turn.
+// Every rank sends its block straight to the root: each byte crosses once, without copies on other
+// ranks. Blocks from other clusters come without a request. The root calls the members of its own
+// cluster one after the other; they fill the rest of its link. All at once they would overrun it,
+// and then waiting for lost packets would take longer than waiting for a turn.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/gather/gather.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 /// Members of the root's cluster wait with more than this until they are called.
 constexpr std::size_t kUncalled = 16 << 10;
-/// So many of them send at a time.
+/// Number of members that send at a time.
 constexpr std::size_t kSenders = 2;
 
 /// Receives the members' blocks (by local index), and calls those whose blocks are long, a few at a

@@ -1,7 +1,7 @@
-// The collectives of intercommunicators (MPI-4.1 section 6.2.3): over a party of both sides, the
-// first side's ranks before the second's. As those of coll/engine/collectives.hpp otherwise. Roots
-// are ranks of the party; a rank on the root's side that is not the root has no part, and says so
-// with kNoPart as the root: it knows neither the root nor sizes.
+// The collectives of intercommunicators (MPI-4.1 section 6.2.3), over a party of both sides, the
+// first side's ranks before the second's. Otherwise like those of coll/engine/collectives.hpp.
+// Roots are ranks of the party. A rank on the root's side that is not the root takes no part and
+// gives kNoPart as the root: it knows neither the root nor sizes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace isthmus::coll {
 
 constexpr int kNoPart = -1;
 
-/// How many ranks each side has.
+/// The number of ranks on each side.
 struct TwoSides {
   int first = 0, second = 0;
 

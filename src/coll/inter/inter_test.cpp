@@ -22,7 +22,7 @@ void for_each_cut(Check&& check) {
   }
 }
 
-/// What a rank gives as the root: kNoPart on the root's side.
+/// The root that a rank passes: kNoPart on the root's side.
 int root_for(const TwoSides& sides, int rank, int root) {
   return rank != root && sides.side_of(rank) == sides.side_of(root) ? kNoPart : root;
 }

@@ -1,5 +1,5 @@
-// The local phases of collectives by messages: for members of a cluster that are not all of those
-// whom its native collectives would want.
+// The local phases of collectives by messages. They serve a subset of a cluster's members, since
+// the native collectives need all members.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace isthmus::coll {
 
-/// Those who take part, all in one cluster, and the tag that is theirs for this phase.
+/// The members that take part, all in one cluster, and their tag for this phase.
 struct Locals {
   Party* party;            ///< carries the messages
   std::vector<int> ranks;  ///< of the party, by local index

@@ -1,4 +1,4 @@
-// Who takes part in the phases of an intercommunicator's collectives.
+// The ranks that take part in the phases of an intercommunicator's collectives.
 #pragma once
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Every edge is a message of its own, straight to its rank. Those that have to cross go first.
+// Every edge is a message of its own, straight to its rank. Edges to other clusters go first.
 // Messages of one tag between two ranks arrive in order, so edges between the same ranks need no
 // tags of their own. Empty edges need no message, as both ends know.
 #include <stdexcept>

@@ -1,6 +1,6 @@
-// Partial results of clusters on their way from cluster to cluster. Those of clusters that follow
-// each other are combined, or of all where the order of operands does not matter. So a message
-// carries a vector for each run of clusters, and both ends know which.
+// Partial results of clusters on their way from cluster to cluster. Results of consecutive clusters
+// are combined; all are combined if the order of operands does not matter. So a message carries a
+// vector for each run of clusters, and both ends know which.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@ struct ClusterRun {
   bool operator==(const ClusterRun&) const = default;
 };
 
-/// Of these clusters, in order; one of all where order does not matter (`loose`).
+/// The runs of these clusters, in order; a single run if order does not matter (`loose`).
 std::vector<ClusterRun> runs_of(std::vector<int> clusters, bool loose);
 
 class ClusterRuns {

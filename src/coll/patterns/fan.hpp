@@ -1,8 +1,8 @@
-// What the collectives for very short messages are made of: the members of a cluster send theirs to
-// its leader, which sends what it makes of them straight to every rank of the other clusters and,
-// while those messages cross, to its own. All but the leaders send one message and get one of each
-// leader, and nothing is left to be done in a cluster once the others' have come: nobody waits for
-// the rounds of a native collective on either side of the delay. One tag serves both ways.
+// The parts of the collectives for very short messages. The members of a cluster send theirs to its
+// leader. The leader sends its result straight to every rank of the other clusters and, while those
+// messages cross, to its own ranks. All but the leaders send one message and get one from each
+// leader. Nothing remains to be done in a cluster once the other clusters' messages have come, so
+// no rank waits for a native collective before or after the delay. One tag serves both ways.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ void receive_from_leaders(Party& party, int tag, const std::function<Bytes(int c
 /// sizes); elsewhere when the own one is sent. `empty_too`: members with nothing send that.
 Task fan_in(Party& party, ConstBytes mine, Bytes own, Sizes local, int tag, bool empty_too = false);
 
-/// At a leader: what `of` says to every rank but itself, those of the other clusters first; nothing
-/// where that is empty, but with `empty_too`. Elsewhere nothing.
+/// At a leader: sends of(rank) to every other rank, those of the other clusters first. Empty data
+/// is sent only with `empty_too`. Does nothing on other ranks.
 void fan_out(Party& party, int tag, const std::function<ConstBytes(int rank)>& of,
              std::vector<Pending>& pending, bool empty_too = false);
 

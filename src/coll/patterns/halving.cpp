@@ -12,12 +12,12 @@
 namespace isthmus::coll {
 namespace {
 
-// Two processes that exchange long messages by TCP get, in Open MPI 4.1, one after the other: 16 MB
-// each way took 2.68 s, in pieces of 64 KiB 1.36 (links of 100 Mbit/s, 2026-11).
+// Open MPI 4.1 runs an exchange of long messages by TCP between two processes one after the other:
+// 16 MB each way took 2.68 s, in pieces of 64 KiB 1.36 (links of 100 Mbit/s, 2026-11).
 constexpr std::size_t kPiece = 65536;
 constexpr std::size_t kPiecesAtATime = 16;
 
-/// Of what goes between this rank and `other`. On one host, and between clusters, messages are
+/// The piece size between this rank and `other`. On one host, and between clusters, messages are
 /// whole.
 std::size_t piece_for(const Party& party, int other, std::size_t bytes) {
   const bool here = party.layout().cluster_of(other) == my_cluster(party);
@@ -121,8 +121,8 @@ Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int
 
 namespace {
 
-/// Who takes part in the halving: a power of two. The first ranks of the list hand their operands
-/// to their right neighbours where it is longer.
+/// The participants of the halving: a power of two. If the list is longer, its first ranks hand
+/// their operands to their right neighbours.
 struct Halving {
   std::size_t power, excess;
   explicit Halving(std::size_t size) : power(std::bit_floor(size)), excess(size - power) {}
@@ -140,7 +140,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// What participant v keeps of `range` in the step of `distance`, and what its partner keeps.
+/// Splits `range` for the step of `distance`: the part that participant v keeps, and its partner's.
 void halve(std::size_t v, std::size_t distance, Range& kept, Range& given) {
   const std::size_t middle = kept.first + (kept.last - kept.first) / 2;
   given = kept;

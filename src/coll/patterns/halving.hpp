@@ -15,15 +15,15 @@ std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, st
 /// they hold, again and again.
 Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag);
 
-/// What passes through the one at `place` of these shares in that scatter, its share the first of
-/// it: for a moment it has all of it.
+/// The bytes that pass through the rank at `place` of these shares in that scatter; they begin with
+/// its own share. For a moment it holds all of them.
 Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place);
 
 /// Every rank of `shares` has its share and gets all. Bruck's pattern: twice as much in each step,
 /// for any number of ranks.
 Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag);
 
-/// How many ranks hold something after `reduce_by_halving` among so many.
+/// The number of ranks that hold a part after `reduce_by_halving` among `ranks` ranks.
 inline std::size_t parts_after_reduce(std::size_t ranks) { return std::bit_floor(ranks); }
 /// The interval of each rank after `reduce_by_halving`, `count` elements of `unit` bytes; ranks
 /// that hold nothing then are left out.

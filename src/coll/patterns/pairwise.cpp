@@ -11,22 +11,22 @@
 namespace isthmus::coll {
 namespace {
 
-// What a link carries in 5 ms may be queued before it: what goes to other clusters goes first, and
-// more makes TCP's connections there think that their path is full. Only synchronous sends can be
-// counted so (scatter of 64 and 256 KiB over links of 100 Mbit/s: 82.3 and 330 ms so, 92.6 and 340
-// with all at once; November 2026). Where all members send, counting makes them wait for each other
-// (alltoall of 256 KiB: 362 ms at once, 420 so).
+// At most the bytes that a link carries in 5 ms are queued on it: messages to other clusters go
+// first, and a longer queue looks to TCP's connections there like a full path. Only synchronous
+// sends allow this count (scatter of 64 and 256 KiB over links of 100 Mbit/s: 82.3 and 330 ms, 92.6
+// and 340 with all at once; November 2026). If all members send, counting makes them wait for each
+// other (alltoall of 256 KiB: 362 ms at once, 420 with counting).
 constexpr double kQueued = 5e-3;
 constexpr double kFewest = 96 << 10, kMostQueued = 8 << 20;
 
-// Blocks travel in messages that native libraries send unasked. Asking takes two messages that wait
-// behind what links have queued for other clusters (alltoall of 64 KiB over 16 links of 100 Mbit/s:
-// 138 ms in one piece, 120 in these; November 2026). Longer blocks go whole: those of more pieces
-// than leave a member with kMostPieces receives in all, but kFewPieces are always allowed.
+// Blocks travel in messages that native libraries send eagerly. A rendezvous takes two messages,
+// which wait behind a link's queue for other clusters (alltoall of 64 KiB over 16 links of 100
+// Mbit/s: 138 ms in one piece, 120 in these; November 2026). Longer blocks go whole if their pieces
+// would give a member more than kMostPieces receives in all, but kFewPieces are always allowed.
 constexpr std::size_t kUnasked = 32 << 10;
 constexpr std::size_t kMostPieces = 1024, kFewPieces = 8;
 
-/// Calls each(offset, size) for the messages of a block between two of so many members.
+/// Calls each(offset, size) for the messages of a block between two of `members` members.
 template <class Each>
 void cut(std::size_t size, std::size_t members, Each&& each) {
   const std::size_t pieces = std::max(kMostPieces / members, kFewPieces);

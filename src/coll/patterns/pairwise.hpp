@@ -1,5 +1,5 @@
-// Messages to and from all other members of a cluster, straight. Each member begins with another
-// one, so that nobody is hit by all at once.
+// Direct messages to and from all other members of a cluster. Each member begins with another one,
+// so that they do not all send to one member at once.
 #pragma once
 
 #include "coll/engine/phases.hpp"

@@ -1,4 +1,4 @@
-// What algorithms over a commons share.
+// Shared by algorithms over a commons.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"
@@ -6,15 +6,15 @@
 
 namespace isthmus::coll {
 
-/// Of the bytes that a rank posts in one round where it posts more than a post has room for. Stays
-/// in a cache until the others have read it.
+/// Bytes that a rank posts in one round if its data does not fit in one post. They stay in a cache
+/// until the others have read them.
 inline constexpr std::size_t kPostedPiece = std::size_t{128} << 10;
 
-/// How many bytes of a vector go in one round: all where a post has room, else whole elements of
-/// `unit` bytes, as many as fit into `most`; 0: not even one does.
+/// The number of bytes of a vector that go in one round: all if they fit in a post, else as many
+/// whole elements of `unit` bytes as fit into `most`; 0: not even one does.
 std::size_t posted_at_once(std::size_t bytes, std::size_t capacity, std::size_t most,
                            std::size_t unit = 1);
-/// Estimated, for so many bytes.
+/// The estimated number of rounds for `bytes` bytes.
 int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most);
 
 /// Combines a part of the posts of ranks 0 to `last`, which are vectors of `size` bytes, in rank
@@ -22,7 +22,7 @@ int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most);
 void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
                    Bytes into, std::size_t count, Reduction& reduction);
 
-/// Estimated seconds of so many rounds in which a rank copies and combines so many bytes.
+/// Estimated seconds of `rounds` rounds in which a rank copies and combines that many bytes.
 double cost_of_rounds(const Setting& setting, int rounds, double copied, double combined = 0);
 
 }  // namespace isthmus::coll

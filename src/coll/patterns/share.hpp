@@ -21,9 +21,9 @@ std::vector<std::size_t> even_cut(std::size_t bytes, std::size_t parts, std::siz
 /// Part i for ranks[i].
 std::vector<Share> even_shares(std::span<const int> ranks, std::size_t bytes, std::size_t unit);
 
-/// Moves the vector from the holders in `from` to those in `to`, straight between the ranks:
-/// every overlap is one message. What a rank holds already stays. Both cover the whole vector once;
-/// ranks in neither have nothing to do.
+/// Moves the vector from the holders in `from` to those in `to`, straight between the ranks: every
+/// overlap is one message. Bytes that a rank already holds stay. Both cover the whole vector once;
+/// ranks in neither do nothing.
 Task redistribute(Party& party, Bytes vector, std::vector<Share> from, std::vector<Share> to,
                   int tag);
 

@@ -55,7 +55,7 @@ Task hand(Party& party, Bytes vector, Share mine, Speaker speaker, std::size_t s
     }
     while (sent.size() > kHandedAtATime) {
       co_await sent.front().second;
-      // What comes back lands where it left from.
+      // The result lands in the same memory that its part left from.
       if (handing == Handing::InAndOut) {
         coming.push_back(party.recv(speaker.rank(), tag, sent.front().first));
       }

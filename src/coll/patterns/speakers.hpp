@@ -1,6 +1,6 @@
 // The members of each cluster that speak with the other clusters, n of each (Matsuda et al.,
-// CLUSTER 2006, sections 2.4 and 2.5), and how the others hand them what is to cross, and get what
-// has: in segments, so that some are handed in while others cross and others are handed out.
+// CLUSTER 2006, sections 2.4 and 2.5). The other members hand them their data in segments, and get
+// the results in segments. So some segments are handed in while others cross or are handed out.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace isthmus::coll {
 
-/// How many there are in every cluster: `wanted`, or the most there can be; where clusters differ,
-/// as many as the smallest has.
+/// The number of senders in every cluster: `wanted`, or the most possible. If clusters differ, the
+/// smallest limits it.
 int matched_senders(const Layout& layout, int wanted);
 
 /// The vector in `senders` nearly equal parts, at as many of the ranks of `shares`, evenly chosen:
@@ -27,7 +27,7 @@ struct Speaker {
   int rank() const { return carries.rank; }
 };
 
-/// Those of `carried`; each has what it holds of `shares`.
+/// The ranks of `carried`; each has its part of `shares`.
 std::vector<Speaker> speakers_with(const std::vector<Share>& carried,
                                    const std::vector<Share>& shares);
 
@@ -44,9 +44,8 @@ struct Cut {
   std::size_t at(std::size_t byte) const { return byte < first ? 0 : (byte - first) / segment; }
 };
 
-/// What a member and a speaker have to hand each other of the bytes first..last-1: calls
-/// each(first, last) for every run of the member's share that the speaker does not have, at most
-/// two.
+/// The bytes of first..last-1 that a member and a speaker must hand each other. Calls each(first,
+/// last) for every run of the member's share that the speaker does not have, at most two.
 template <class Each>
 void for_each_run(const Share& share, const Speaker& speaker, std::size_t first, std::size_t last,
                   Each&& each) {
@@ -72,8 +71,8 @@ void for_each_run(const std::vector<Share>& shares, const Speaker& speaker, std:
   }
 }
 
-/// Segments that a speaker expects to be handed at a time, and a member hands it: enough that its
-/// link is never idle, and so few that they come in turn.
+/// Segments that a speaker receives, and a member sends, at a time: enough to keep the link busy,
+/// and few enough that they come in turn.
 inline constexpr std::size_t kHandedAtATime = 4;
 /// Receives that are posted at a time, and sends under way, where they are not handed in.
 inline constexpr std::size_t kPostedAtATime = 64;
@@ -84,8 +83,8 @@ enum class Handing { In, Out, InAndOut };
 Task hand(Party& party, Bytes vector, Share mine, Speaker speaker, std::size_t segment,
           Handing handing, int tag);
 
-/// The speaker's ends: the receives of what it is handed of a segment, which is the bytes
-/// first..last-1; sends of what it hands out of one.
+/// The speaker's ends: the receives of the bytes first..last-1 of a segment that members hand in,
+/// and the sends of those that it hands out.
 std::vector<Pending> expect_handed(Party& party, Bytes vector, const std::vector<Share>& shares,
                                    const Speaker& speaker, std::size_t first, std::size_t last,
                                    int tag);

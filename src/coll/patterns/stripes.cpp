@@ -105,10 +105,10 @@ std::vector<int> line_of_stripes(const Ways& ways, int home, std::size_t bytes) 
 
 namespace {
 
-// How long wires stand idle for want of segments, of the time that they need. A whole message keeps
-// them full, and where links are much wider there is little else to gain (3 x 3 nodes with unshaped
-// links, two processors for all: 3.2 MB 104 ms striped, 71 whole; 32 MB 527 and 362; November
-// 2026). More than a tenth would make wrong figures dear.
+// The most idle time of wires that lack segments, as a part of the time that they need. A whole
+// message keeps them full, and much wider links leave little else to gain (3 x 3 nodes with
+// unshaped links, two processors for all: 3.2 MB 104 ms striped, 71 whole; 32 MB 527 and 362;
+// November 2026). More than a tenth would make wrong figures costly.
 constexpr double kIdle = 0.1;
 
 }  // namespace

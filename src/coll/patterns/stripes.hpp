@@ -1,16 +1,16 @@
-// The trees that striped algorithms send a message's segments along, dealt round: segment k
+// The trees that striped algorithms send a message's segments along, in turn. Segment k takes
 //
 //   root --> relay k mod (members - 1), a member of the root's cluster
 //   relay --> for each other cluster: its entry k mod members; then its own cluster's members
 //   entry --> its cluster's other members
 //
-// or, where some clusters are near each other and others far, an entry to those that are below its
-// own in the tree over clusters (engine/ways.hpp), before its own cluster. So each byte leaves the
-// root once, crosses once to each cluster, and all members' links carry equal parts of the
-// forwarding: each about the message once in and once out. With more than two clusters a relay's
-// link would carry more; chained, it sends to one entry only, which passes the segment on to the
-// next cluster's, beginning with another cluster in each round of the relays; where some clusters
-// are near each other and others far, always in the same line, which crosses what is far once.
+// If some clusters are near each other and others far, an entry sends to those below its own in the
+// tree over clusters (engine/ways.hpp), before its own cluster. So each byte leaves the root once
+// and crosses once to each cluster. All members' links carry equal parts of the forwarding: each
+// about the message once in and once out. With more than two clusters a relay's link would carry
+// more. Chained, it sends to one entry only, which passes the segment on to the next cluster's
+// entry. Each round of the relays begins with another cluster. If some clusters are near and others
+// far, the line is always the same, which crosses long ways once.
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ namespace isthmus::coll {
 
 class Stripes {
  public:
-  /// `tree` over the clusters, from the root's. Chained: not by it, but in `line`, or where that is
-  /// empty in turns.
+  /// `tree` over the clusters, from the root's. Chained: along `line` instead of the tree, or, if
+  /// `line` is empty, beginning with each cluster in turn.
   Stripes(const Layout& layout, int root, ClusterTree tree, bool chained = false,
           const std::vector<int>& line = {});
 
@@ -35,13 +35,13 @@ class Stripes {
     const auto members = layout_.members(cluster);
     return members[k % members.size()];
   }
-  /// Whom `rank` has segment k from; -1 for the root.
+  /// The rank that sends segment k to `rank`; -1 for the root.
   int source(int rank, std::size_t k) const;
-  /// How often segment k has crossed between clusters when `rank` has it.
+  /// The number of crossings between clusters before segment k reaches `rank`.
   int crossings(int rank, std::size_t k) const;
-  /// Whom `rank` passes segment k on to, those in other clusters first.
+  /// The ranks that `rank` passes segment k on to, those in other clusters first.
   std::vector<int> targets(int rank, std::size_t k) const;
-  /// Whom `cluster`'s entries have their segments from.
+  /// The rank that sends segment k to `cluster`'s entry.
   int sender(int cluster, std::size_t k) const;
   const ClusterTree& tree() const { return tree_; }
   const Layout& layout() const { return layout_; }
@@ -70,8 +70,8 @@ ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int ro
 /// where ways do not differ.
 std::vector<int> line_of_stripes(const Ways& ways, int home, std::size_t bytes);
 
-/// Of a message along stripes where every member's link carries `load` times the message, which
-/// crosses with `rate` bytes a second and is under way for `latency` seconds at the longest.
+/// Seconds for a message along stripes. Every member's link carries `load` times the message, which
+/// crosses at `rate` bytes a second with a latency of at most `latency` seconds.
 double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load,
                        double latency, double rate);
 

@@ -17,7 +17,7 @@ Network near_and_far() {
                        std::vector<std::string>{"a", "b", "c"});
 }
 
-/// From `root`, chained.
+/// Stripes from `root`, chained.
 Stripes chained_from(const Layout& layout, const Network& network, int root) {
   constexpr std::size_t kBytes = 1 << 25;
   const Ways ways(layout, network);

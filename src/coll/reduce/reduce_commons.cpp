@@ -1,4 +1,4 @@
-// By posts, for the root (coll/patterns/posted_reduction.hpp).
+// Reduces by posts, for the root (coll/patterns/posted_reduction.hpp).
 #include "coll/patterns/posted_reduction.hpp"
 #include "coll/reduce/reduce.hpp"
 

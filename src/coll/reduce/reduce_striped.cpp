@@ -1,8 +1,8 @@
 // The mirror of the striped broadcast: segment k goes up its tree (stripes.hpp). The members of a
 // cluster send their operands to its entry, or in the root's cluster to the relay, which reduces
-// them in rank order; entries send to the relay, which reduces in the clusters' order and sends to
-// the root. The root's own operands take part there, or, where the order of operands does not
-// matter, at the root itself: then every link carries about the message once each way.
+// them in rank order. Entries send to the relay, which reduces in the clusters' order and sends to
+// the root. The root's own operands take part there. If the order of operands does not matter, the
+// root adds them itself: then every link carries about the message once each way.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -20,11 +20,11 @@
 namespace isthmus::coll {
 namespace {
 
-// A rank's results leave on its link behind the operands that it has sent before. So it sends no
-// more than two rounds, one to each collector, beyond those of which it has collected its own
-// segment, and a round and a half while the pipeline fills. On 16 nodes of 100 Mbit/s a reduction
-// of 256 KiB takes 47.6 ms without, 43.0 with two rounds always and 41.2 with one and a half; of
-// 3.2 MB, 320, 300 and 305 (November 2026).
+// A rank's results leave on its link behind the operands that it has sent before. So it may be at
+// most two rounds, one to each collector, ahead of the segments that it has collected; one and a
+// half while the pipeline fills. On 16 nodes of 100 Mbit/s a reduction of 256 KiB takes 47.6 ms
+// without this limit, 43.0 with two rounds always and 41.2 with one and a half (3.2 MB: 320, 300
+// and 305; November 2026).
 constexpr std::size_t kFirstRounds = 4;
 constexpr std::size_t kAhead = 4;    // segments that a rank collects at a time
 constexpr std::size_t kUnsent = 64;  // operands under way from one rank
@@ -73,11 +73,11 @@ class StripedReduce {
   Bytes result(std::size_t k) const {
     return out_.subspan(cut_.offset(k) * unit_, cut_.size(k) * unit_);
   }
-  /// Who reduces the operands of this cluster.
+  /// The rank that reduces the operands of this cluster.
   int collector(std::size_t k) const {
     return here_ == home_ ? stripes_.relay(k) : stripes_.entry(here_, k);
   }
-  /// One segment of so many is each one's: a round.
+  /// The number of collectors in this cluster: a round is one segment for each.
   std::size_t collectors() const {
     return here_ == home_ ? stripes_.relays() : layout_.members(here_).size();
   }

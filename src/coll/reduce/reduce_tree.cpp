@@ -1,6 +1,6 @@
-// As magpie's, but up the tree of clusters (engine/ways.hpp): a leader combines its cluster's
+// As magpie's, but up the tree of clusters (engine/ways.hpp). A leader combines its cluster's
 // result with those of the clusters below it, as far as their order allows, and passes on one
-// message. What is far is crossed once.
+// message. Long ways are crossed once.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/engine/ways.hpp"

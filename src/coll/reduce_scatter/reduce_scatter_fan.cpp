@@ -1,5 +1,5 @@
-// Each leader combines its cluster's vectors and sends every rank its block of the result; a rank
-// combines those of all clusters, in cluster order. Where clusters interleave and the order
+// Each leader combines its cluster's vectors and sends every rank its block of the result. Each
+// rank combines the blocks of all clusters, in cluster order. If clusters interleave and the order
 // matters, whole vectors go instead. For very short vectors and few ranks (fan.hpp).
 #include "coll/allgather/allgather.hpp"
 #include "coll/engine/cost.hpp"

@@ -56,7 +56,7 @@ Task reduce_scatter_intervals(Party& party, ConstBytes in, Bytes out,
   const Sizes own = offsets_of(own_counts);
   const std::size_t mine = own_counts[me], size = out.size();
 
-  // What the other clusters have of my block, one partial result each in cluster order.
+  // The other clusters' partial results for my block, one each, in cluster order.
   Buffer partials(static_cast<std::size_t>(clusters) * size);
   const auto partial_of = [&](int c) {
     return partials.part(static_cast<std::size_t>(c) * size, size);

@@ -1,9 +1,9 @@
-// A pipeline through all ranks in rank order: each receives a segment of the prefix that ends
+// A pipeline through all ranks in rank order. Each receives a segment of the prefix that ends
 // before it, applies its own elements and passes the segment on while the next one arrives. Every
-// link carries the vector once each way, so a long vector takes little more than one transfer;
-// every border between clusters on the way costs a delay. Keeps rank order.
-// The linear pipeline that Sanders and Traeff compare with (Parallel Prefix (Scan) Algorithms for
-// MPI, EuroPVM/MPI 2006).
+// link carries the vector once each way, so a long vector takes little more than one transfer.
+// Every border between clusters on the way costs a delay. Keeps rank order. The linear pipeline
+// that Sanders and Traeff compare with (Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI
+// 2006).
 #include <algorithm>
 #include <deque>
 

@@ -1,6 +1,6 @@
-// Where clusters are blocks of ranks: the native scan in each; the last rank of a cluster, which
-// has its total, sends it to the leaders of all later clusters, and each of those broadcasts what
-// comes before its cluster. Where they interleave: every leader gets all contributions.
+// If clusters are blocks of ranks: a native scan in each. Then the last rank of a cluster, which
+// has its total, sends it to the leaders of all later clusters. Each of those leaders broadcasts
+// the prefix before its cluster. If clusters interleave: every leader gets all contributions.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/scan/scan.hpp"
@@ -8,8 +8,8 @@
 namespace isthmus::coll {
 namespace {
 
-/// What comes before my cluster, on all its ranks; empty in the first one. `inclusive` is my local
-/// scan; nobody reads it any more when this ends.
+/// The prefix before my cluster, on all its ranks; empty in the first cluster. `inclusive` is my
+/// local scan; it is not read after this ends.
 Task prefix_of_clusters(Party& party, ConstBytes inclusive, std::size_t count, Reduction& reduction,
                         Buffer& before, int tag) {
   const Layout& layout = party.layout();

@@ -1,5 +1,5 @@
-// The root posts all blocks; everybody takes its own. Blocks for which there is no room go as
-// messages beside the round: both ends know their size.
+// The root posts all blocks; everybody takes its own. Blocks that do not fit go as messages beside
+// the round: both ends know their size.
 #include <algorithm>
 
 #include "coll/engine/buffer.hpp"

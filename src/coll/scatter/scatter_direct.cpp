@@ -1,6 +1,6 @@
-// The root sends every rank its block straight: each byte crosses once and passes through nobody's
-// memory in between. Those that have to cross go first, all at once; those within the cluster fill
-// what they leave of the root's link.
+// The root sends every rank its block straight: each byte crosses once, without copies on other
+// ranks. Blocks for other clusters go first, all at once; those within the cluster fill the rest of
+// the root's link.
 #include <deque>
 
 #include "coll/engine/cost.hpp"

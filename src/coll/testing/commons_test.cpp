@@ -12,7 +12,7 @@ namespace {
 ConstBytes given(const std::vector<Affine>& elements) { return std::as_bytes(std::span(elements)); }
 Bytes taken(std::vector<Affine>& elements) { return std::as_writable_bytes(std::span(elements)); }
 
-/// What a rank does, and whether that came out right.
+/// A rank's actions, and the number of wrong results.
 struct Member {
   Party& party;
   std::mt19937_64 choice;  // the same on every rank
@@ -29,7 +29,7 @@ struct Member {
     const auto kind = few ? 2 : choice() % 16;
     return choice() % (kind == 0 ? 3 * room : kind == 1 ? room + 1 : 5000);
   }
-  /// As many as one rank's blocks; some without, few with more than there is room for.
+  /// The sizes of one rank's blocks: some are empty, and a few do not fit in a post.
   Sizes any_sizes() {
     Sizes sizes(static_cast<std::size_t>(ranks));
     const std::size_t room = party.commons()->capacity();
@@ -131,7 +131,7 @@ Task combine_data(Member& m, unsigned kind) {
            (last < 0 ? contribution<Affine>(99, count) : expected<Affine>(0, last, count)));
 }
 
-/// By parts, where that is quicker, or in pieces, and of vectors of which every rank gets a part.
+/// Sums by parts, if that is quicker, or in pieces, and of vectors that are scattered to all ranks.
 Task combine_sums(Member& m) {
   TestReduction<Sum> reduction;
   const std::size_t count = m.any_size() / sizeof(Sum) + m.choice() % 9;

@@ -1,6 +1,6 @@
 // A grid in memory, for tests: parties whose messages and local collectives take random times,
-// stepped in random order, repeatably for a seed. It checks what the real ones rely on: local
-// operations in the same order on all members, sizes that agree, memory that stays until an
+// stepped in random order, repeatably for a seed. It checks the rules of real parties: local
+// operations in the same order on all members, equal sizes at both ends, memory that stays until an
 // operation is done, nothing left over at the end.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace isthmus::coll {
 
 class MemoryGrid;
 
-/// An operation that gets on by itself once it has begun, as MPI's do while their process is in
-/// any call of MPI: nobody need ask for it.
+/// An operation that advances by itself once it has begun, as MPI's do while their process is in
+/// any call of MPI: it need not be polled.
 struct MemoryProgress : Operation {
   explicit MemoryProgress(MemoryGrid& grid);
   ~MemoryProgress() override;
@@ -99,7 +99,7 @@ class CommonsMemory {
   std::vector<Line> lines_;
 };
 
-/// Nobody sleeps where all are stepped in turns.
+/// Does not sleep, because all are stepped in turns.
 struct NoSleep : Sleep {
   void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::chrono::microseconds) override {}
   void wake(std::atomic<std::uint32_t>&) override {}

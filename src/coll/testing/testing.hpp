@@ -58,7 +58,7 @@ inline std::vector<Shape> all_shapes(int max_held) {
   return shapes;
 }
 
-/// A test of all shapes comes in so many parts, so that none takes long under a sanitizer.
+/// Number of parts of a test of all shapes, so that no part takes long under a sanitizer.
 inline constexpr std::size_t kParts = 8;
 
 /// Blocks, and ranks dealt round, for every choice of up to 3 cluster sizes up to 4.
@@ -84,7 +84,7 @@ inline std::vector<Shape> typical_shapes() {
   return shapes;
 }
 
-/// Bytes that tell from whom, for whom and where they are.
+/// Bytes that identify their sender, their receiver and their position.
 inline std::vector<std::byte> pattern(std::size_t size, int from, int to) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) {
