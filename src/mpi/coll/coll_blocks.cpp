@@ -16,7 +16,7 @@ coll::Sizes sizes_of(const std::vector<Block>& blocks) {
   return sizes;
 }
 
-/// Where the blocks begin, when they are one gapless run of memory.
+/// The first block's address, if the blocks are one gapless run of memory.
 std::optional<const std::byte*> run_of(const std::vector<Block>& blocks, const coll::Sizes& sizes) {
   const std::byte* first = nullptr;
   const void* next = nullptr;

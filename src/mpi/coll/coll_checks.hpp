@@ -13,7 +13,7 @@ inline void check_root(const GridComm& comm, int root) {
           "the root is not a rank of the communicator");
 }
 
-/// This process is the root. Of an intercommunicator, that is what MPI_ROOT says.
+/// Whether this process is the root. In an intercommunicator, MPI_ROOT marks it.
 inline bool is_root(const GridComm& comm, int root) {
   return comm.inter ? root == MPI_ROOT : root == comm.rank;
 }

@@ -24,7 +24,8 @@ class KeptDatatype {
   std::shared_ptr<const KeptType> kept_;
 };
 
-/// Those of blocks, by block; empty blocks have none. A null pointer stays one.
+/// The datatypes of blocks, by block; empty blocks have MPI_DATATYPE_NULL. A null pointer stays
+/// null.
 class KeptDatatypes {
  public:
   template <class Count>

@@ -13,7 +13,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What the reductions have in common: `count` elements in, some elements out.
+/// Shared by the reductions: `count` elements in, some elements out.
 class Reducing : public Collective {
  public:
   Reducing(const Call& call, const void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -22,7 +22,7 @@ class Reducing : public Collective {
         reduction_(op, type, !call.blocking()),
         count_(static_cast<std::size_t>(count)),
         in_(one_block(in, count, type), copy) {}
-  /// Where results go; without it this rank gets none.
+  /// Sets the place of the results; without it this rank gets none.
   void set_results(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type) {
     out_ = InBlocks(one_block(buffer, count, type), !call.blocking());
     has_results_ = true;
@@ -112,7 +112,7 @@ class Exscan final : public Reducing {
   std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Exscan); }
 };
 
-/// Where the elements are, and whether they must be copied because results overwrite them.
+/// The elements' address, and whether they must be copied because results overwrite them.
 struct Operands {
   const void* buffer;
   Copy copy;

@@ -81,7 +81,7 @@ class Collective : public Operation {
   coll::Task task_;
 };
 
-/// How a collective was called: with neither of the pointers, to block.
+/// The form in which a collective was called; if both pointers are null, the call blocks.
 struct Call {
   GridCommRef comm;
   const char* function;
@@ -109,11 +109,11 @@ int collectively(const Call& call, Body&& body) noexcept {
   });
 }
 
-/// The grid communicator that an entry is to work on; null: the call is the native library's.
-/// Collectives of native communicators go there even while operations of the grid are under way:
+/// The grid communicator that an entry works on; null: the call is the native library's.
+/// Collectives of native communicators go there even while operations of the grid are under way.
 /// MPI does not match a blocking collective on one rank with a non-blocking one on another, and the
-/// other members cannot know what is under way here. What is gets a push first, since not every
-/// collective waits: a root's broadcast may end at once.
+/// other members cannot know what is under way here. The grid's operations get a push first, since
+/// not every collective waits: a root's broadcast may end at once.
 inline GridCommRef spanning(MPI_Comm comm) {
   if (inner_call()) return nullptr;
   if (!idle()) pump();

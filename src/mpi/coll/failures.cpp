@@ -126,7 +126,7 @@ class Failures final : public core::Service {
           watch(context, number, sentence);
         });
       } catch (const std::system_error&) {
-        found->second.watched = false;  // as if nobody had told
+        found->second.watched = false;  // as without the notice
       }
     }
     any_ = !notices_.empty();
@@ -137,7 +137,7 @@ class Failures final : public core::Service {
 
   void note(const Key& key, std::string sentence) {
     const std::lock_guard lock(mutex_);
-    if (notices_.size() >= kMostNotices) notices_.clear();  // nobody has waited for these
+    if (notices_.size() >= kMostNotices) notices_.clear();  // no collective has waited for these
     notices_.try_emplace(key, Notice{std::move(sentence)});
     any_ = true;
   }

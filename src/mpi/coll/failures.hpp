@@ -1,5 +1,6 @@
-// What members of a communicator tell each other of a collective that has failed on one of them:
-// whoever then waits in it in vain ends the job with the reason. Some natively wait for ever.
+// Notices between the members of a communicator about a collective that failed on one of them. A
+// member that then waits for it in vain ends the job with the reason; some would natively wait for
+// ever.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ void look_for_failure(const GridComm& comm, std::uint64_t number);
 /// on.
 std::string earlier_failure(const GridComm& comm, std::uint64_t number);
 
-/// Tells the other members that it has failed here, best effort; of very many, some.
+/// Notifies the other members that it has failed here, best effort. In a very large communicator it
+/// reaches only some.
 void tell_failure(const GridComm& comm, std::uint64_t number, const std::string& function,
                   const std::string& reason);
 

@@ -21,14 +21,14 @@ namespace {
 
 /// Before that a communicator has not shown that it is used for collectives: to have one takes two.
 constexpr std::uint64_t kFirst = 4;
-/// Of this process, all together.
+/// The limit for this process, over all communicators.
 constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 std::atomic<std::size_t> bytes_in_use{0};
 
 using core::Mark;
 static_assert(sizeof(Mark) <= coll::Commons::kMark);
 
-/// Where rank 0 has the memory. No process: it has none.
+/// The location of rank 0's memory. Process 0: rank 0 has none.
 struct Offer {
   std::int64_t process = 0;
   std::int64_t descriptor = -1;

@@ -43,7 +43,7 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call
 
 namespace {
 
-/// What all members of my side know where all their blocks are of one size.
+/// The sizes of all members on my side, if all their blocks are of one size.
 coll::Sizes known_sizes(const GridComm& intercomm, std::size_t each, coll::Blocks blocks) {
   if (blocks == coll::Blocks::Uneven) return {};
   return coll::Sizes(static_cast<std::size_t>(intercomm.inter->local_size()), each);

@@ -67,7 +67,7 @@ const coll::Network& FaceParty::network() const {
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 
 coll::Commons* FaceParty::commons() {
-  const bool told = comm_.link != core::kAnyLink;  // by which link its bytes go
+  const bool told = comm_.link != core::kAnyLink;  // the user chose the link of its bytes
   return waited_for_ && commons_ && !told ? &commons_->commons() : nullptr;
 }
 

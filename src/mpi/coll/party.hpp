@@ -1,6 +1,6 @@
-// The collectives' view of a grid communicator: local phases are non-blocking native collectives
-// on its handle, where the program itself never has any; messages within the cluster are native
-// ones on the shadow, messages between clusters the engine's.
+// The collectives' view of a grid communicator. Local phases are non-blocking native collectives on
+// its handle, which the program itself never uses for collectives. Messages within the cluster are
+// native ones on the shadow; messages between clusters are the engine's.
 #pragma once
 
 #include "coll/engine/party.hpp"
@@ -26,9 +26,9 @@ class FaceParty final : public coll::Party {
   coll::RecentChoices* recent() override;
   bool attended() const override;
 
-  /// The collective of that number begins, on all ranks a blocking one or not. Others go by
-  /// messages, which move on without the program's threads, and wake who waits for several
-  /// requests.
+  /// The collective of that number begins. `waited_for`: it is a blocking one, on all ranks. The
+  /// others go by messages, which advance without the program's threads. Messages also wake a
+  /// thread that waits for several requests.
   void begins(std::uint64_t number, bool waited_for) {
     waited_for_ = waited_for;
     if (commons_) commons_->commons().begin(number);

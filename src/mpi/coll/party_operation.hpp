@@ -22,7 +22,7 @@ class PhaseOperation;
 class PhaseRequests {
  public:
   void add(MPI_Request request, PhaseOperation& owner);
-  /// Tells the owners of those that are done.
+  /// Notifies the owners of those that are done.
   void test();
   /// Hands back what is left of the owner's.
   std::vector<MPI_Request> remove(const PhaseOperation& owner);
@@ -36,8 +36,8 @@ class PhaseRequests {
   std::vector<MPI_Status> statuses_;
 };
 
-/// Native requests under way, and what they need until they are done. Looked at alone
-/// once, with all others from then on.
+/// Native requests under way, and their memory until they are done. Each is tested alone once, and
+/// then together with all others.
 class PhaseOperation final : public coll::Operation {
  public:
   PhaseOperation(const char* what, PhaseRequests& together) : what_(what), together_(together) {
@@ -64,7 +64,7 @@ class PhaseOperation final : public coll::Operation {
   coll::Bytes packed_results;       ///< where the results go in the end
 
  private:
-  /// For the trace: none of those under way have the same.
+  /// For the trace: unique among the operations under way.
   std::intptr_t number() const { return reinterpret_cast<std::intptr_t>(this); }
   void check(int code) const;
   void check_size(const MPI_Status& status) const;

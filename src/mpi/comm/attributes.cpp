@@ -9,7 +9,7 @@ extern "C" int isthmus_fortran_comm_attribute(int comm, int keyval, MPI_Aint* va
 namespace isthmus::face {
 namespace {
 
-/// Where the grid's value of a predefined attribute is, or null when the native one holds.
+/// The grid's value of a predefined attribute, or null if the native one holds.
 const int* grid_value(int keyval) {
   static const int is_global = 0;  // clusters' clocks have nothing to do with each other
   if (keyval == MPI_TAG_UB) return &limits().tag_upper_bound;
@@ -18,8 +18,8 @@ const int* grid_value(int keyval) {
   return nullptr;
 }
 
-/// Replaces what the native library has found. Not every native launcher tells MPI_APPNUM; the
-/// grid's always does. MPI_UNIVERSE_SIZE counts also where MPI_COMM_WORLD is within one cluster.
+/// Replaces the native library's answer. Not every native launcher sets MPI_APPNUM; the grid's
+/// always does. MPI_UNIVERSE_SIZE counts even if MPI_COMM_WORLD is within one cluster.
 void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
   if (native_call()) return;
   const bool world = comm == MPI_COMM_WORLD;

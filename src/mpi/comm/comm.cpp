@@ -76,8 +76,8 @@ bool all_of_my_part(const coll::Layout& layout) {
 
 }  // namespace
 
-// Whoever names a process knows it from somebody who does, but the gateway's news of it may come
-// later; that is soon.
+// A process that names another has heard of it, but the gateway's news may reach this process a
+// little later.
 void await_world(const core::Group& group) {
   Grid& here = *grid();
   const std::vector<int> ranks = group.nodes();
@@ -118,7 +118,7 @@ GridComm::~GridComm() {
   }
 }
 
-// What is under way keeps the link that it has begun with.
+// Messages under way keep the link that they have begun with.
 void GridComm::choose_link(core::LinkChoice choice) {
   if (std::exchange(link, choice) == choice) return;
   grid()->endpoint->locked([this](core::Engine& engine) {

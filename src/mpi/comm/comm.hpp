@@ -27,8 +27,8 @@ class HeldReceives;     // held.hpp: wildcards and what queues behind them
 class CollectiveQueue;  // collective.hpp: one collective at a time, in order
 struct Inter;           // inter.hpp: what an intercommunicator has besides
 
-/// Of an intercommunicator, `group`, `size` and `members` are the remote side's, as whoever sends
-/// or receives means those ranks; `rank` is mine in my own side.
+/// In an intercommunicator, `group`, `size` and `members` are those of the remote side, since
+/// senders and receivers mean those ranks; `rank` is mine in my own side.
 struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Matching contexts of the engine: user's point-to-point, and Isthmus's own (collectives).
   std::uint64_t context = 0;  ///< even
@@ -41,10 +41,11 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// For messages of Isthmus's own between members here; its collectives go by the handle.
   TagRange tags;
   int native_rank = 0;
-  /// Native rank -> rank; ascending. Of an intercommunicator, whose handle has both sides' members,
-  /// those of my own side are less or more than any rank, and than MPI_ANY_SOURCE and its like.
+  /// Native rank -> rank; ascending. An intercommunicator's handle has the members of both sides.
+  /// The entries of my own side are then outside of all ranks, and of MPI_ANY_SOURCE and its like.
   std::vector<int> members;
-  /// Where members are first_member + i, so that translation is an addition, their number; else 0.
+  /// The number of members if they are first_member + i, so that translation is an addition; else
+  /// 0.
   unsigned contiguous = 0;
   int first_member = 0;
   mutable Probed probed;           ///< by the last probe for any source
@@ -57,21 +58,21 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   bool reorders = false;                   ///< topologies made of it may move ranks
   TopologyRef topology;
   SessionRef session;  ///< that it comes from; else null
-  // Of this communicator alone; shared pointers since those destroy what is not known here.
+  // For this communicator alone. Shared pointers, since those can destroy types unknown here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;
   std::shared_ptr<Inter> inter;    ///< of an intercommunicator; else null
   std::uint64_t duplications = 0;  ///< that were MPI_Comm_idup's
   /// Collectives of this process, in the order in which they begin: the same on all members.
   std::atomic<std::uint64_t> begun{0}, ended{0};
-  /// The member whose post a collective waits for here (coll::Commons); -1: none.
+  /// The member whose post a collective waits for here (coll::Commons), or -1.
   std::atomic<int> awaited{-1};
 
-  /// What still needs the handle (HandleUse): MPI_Comm_free takes effect when nothing does.
+  /// Users of the handle (HandleUse): MPI_Comm_free takes effect when none is left.
   std::atomic<int> uses{0};
-  /// The program has freed the handle: `native` may be another communicator's by now. What is still
-  /// under way raises its errors by the handler that the communicator had, which is written before
-  /// `freed` is.
+  /// The program has freed the handle: `native` may be another communicator's by now. Operations
+  /// still under way raise their errors by `last_handler`, the communicator's handler at that time.
+  /// It is written before `freed`.
   std::atomic<bool> freed{false};
   /// All members are in MPI_Comm_disconnect: of other runs that end now nothing is needed.
   std::atomic<bool> disconnecting{false};
@@ -92,7 +93,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   int shadow_rank_of(int r) const;
   /// Messages that begin from now on go by this link, its own and those of its collectives.
   void choose_link(core::LinkChoice choice);
-  /// There are other members in my cluster.
+  /// Whether other members are in my cluster.
   bool has_company() const { return members.size() > 1; }
   int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
 
@@ -125,12 +126,12 @@ class HandleUse {
   GridCommRef comm_;
 };
 
-/// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
-/// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
+/// The one of MPI_COMM_WORLD; null without a grid. For blocking calls inside a cluster, where every
+/// nanosecond counts: one load shows whether Isthmus has anything to do.
 extern std::atomic<GridComm*> world_comm;
 
-/// Calls `use` with the grid communicator of that context, if it has a handle. Calls no MPI; nobody
-/// frees it meanwhile.
+/// Calls `use` with the grid communicator of that context, if it has a handle. Calls no MPI; the
+/// communicator is not freed meanwhile.
 void find_context(std::uint64_t context, const std::function<void(const GridComm&)>& use);
 /// As find_context, by the handle: for threads that do not know whether the program still has it.
 void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use);

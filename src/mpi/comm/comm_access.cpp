@@ -48,7 +48,7 @@ ISTHMUS_MPI(Comm_compare)(MPI_Comm comm1, MPI_Comm comm2, int* result) {
     *result = likeness(*first, *second);
     return MPI_SUCCESS;
   }
-  // Where one is of the grid, the native answer tells only whether the other is valid.
+  // If one of them is a grid communicator, the native answer shows only whether the other is valid.
   const int code = native.Comm_compare(comm1, comm2, result);
   if (code == MPI_SUCCESS && result != nullptr && (first || second)) *result = MPI_UNEQUAL;
   return code;

@@ -1,4 +1,4 @@
-// What an info object says of a grid communicator, and what is so said of one.
+// The keys of info objects for grid communicators, and their effect.
 #pragma once
 
 #include "coll/engine/forced.hpp"
@@ -24,7 +24,7 @@ Hints hints_by(MPI_Info info, const GridCommRef& comm);
 /// `comm` does.
 bool reorders_by(MPI_Info info, const GridComm& comm);
 
-/// From now on `comm` goes by them.
+/// Applies the hints to `comm` from now on.
 void heed(const GridCommRef& comm, const Hints& hints);
 
 }  // namespace isthmus::face

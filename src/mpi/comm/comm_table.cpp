@@ -9,7 +9,8 @@ bool CommTable::put(Slots& slots, std::uintptr_t key, void* value) {
     const auto old = slot.key.load(std::memory_order_relaxed);
     if (old != kEmpty && old != kFree) continue;
     slot.key.store(kFree, std::memory_order_relaxed);
-    slot.value.store(value, std::memory_order_release);  // who sees the value sees kFree or later
+    slot.value.store(value, std::memory_order_release);  // a reader that sees the value sees kFree
+                                                         // or later
     slot.key.store(key, std::memory_order_release);
     return old == kEmpty;
   }

@@ -78,7 +78,7 @@ int make_group(const core::Group& group, const SessionRef& session, MPI_Group* h
   std::vector<int> ranks = group.nodes();
   for (int& rank : ranks) rank = here.native_of(rank);
   Inside inside;
-  // The empty group, too, must be had from the library: Open MPI counts who holds it.
+  // The empty group must come from the library, too: Open MPI counts its references.
   if (std::find(ranks.begin(), ranks.end(), -1) == ranks.end()) {
     const int code =
         native.Group_incl(native_world_of(session), group.size(), ranks.data(), handle);

@@ -1,6 +1,7 @@
-// Groups that name ranks of other clusters. The handle is a genuine native group that is never
-// looked into (each made anew, so handles are unique); a group whose members all lie in this
-// cluster is the native group of them and is not in the table; the empty one is MPI_GROUP_EMPTY.
+// Groups that name ranks of other clusters. The handle is a genuine native group, made anew each
+// time so that handles are unique; its members are never used. A group whose members all lie in
+// this cluster is the native group of them and is not in the table. The empty one is
+// MPI_GROUP_EMPTY.
 #pragma once
 
 #include "core/group.hpp"
@@ -13,8 +14,8 @@ namespace isthmus::face {
 core::Group group_of(MPI_Group handle);
 /// True when the handle is a registered (grid) group.
 bool is_grid_group(MPI_Group handle);
-/// Both groups are for the native library alone: neither is of the grid, or one is null, which the
-/// native library is to judge; or the call is the native library's own.
+/// Both groups are for the native library alone: neither is of the grid, or the call is the native
+/// library's own. Null groups are for the native library to check.
 bool native_pair(MPI_Group first, MPI_Group second);
 /// A handle for a group that comes from that session, or from none: native where it can be, else
 /// registered. MPI_SUCCESS or an error code.

@@ -1,5 +1,5 @@
-// MPI-4.1 sections 7.3.2 and 7.3.3: making groups of groups, and freeing them. Where all that
-// goes in is of this cluster, so is all that comes out, and the native library makes it.
+// MPI-4.1 sections 7.3.2 and 7.3.3: making groups of groups, and freeing them. If all the inputs
+// are of this cluster, so is the result, and the native library makes it.
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -24,7 +24,7 @@ int combine(const char* function, MPI_Group group1, MPI_Group group2, MPI_Group*
   });
 }
 
-/// What the native library has made of one group is of its session.
+/// A group that the native library makes of another has the same session.
 int derived(int code, MPI_Group from, const MPI_Group* made) {
   if (code == MPI_SUCCESS && !inner_call()) set_session_of_group(*made, session_of_group(from));
   return code;

@@ -1,6 +1,6 @@
-// Intercommunicators that span clusters. Two sides; both know them in one order. What all members
-// do together goes over `whole`, the communicator of both sides; what one says to another goes over
-// the intercommunicator itself, whose ranks are those of the remote side.
+// Intercommunicators that span clusters. Both sides know the two sides in one order. Collectives
+// over all members use `whole`, the communicator of both sides. Messages between the sides use the
+// intercommunicator itself, whose ranks are those of the remote side.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ GridCommRef register_intercomm(const Sides& sides, std::uint64_t context, MPI_Co
 GridCommRef register_like(const GridComm& model, std::uint64_t context, MPI_Comm handle,
                           TagRange tags);
 
-/// What collectives over all members go by: of an intercommunicator, its `whole`.
+/// The communicator for collectives over all members: an intercommunicator's `whole`.
 inline GridCommRef everyone(const GridCommRef& comm) {
   return comm->inter ? comm->inter->whole : comm;
 }

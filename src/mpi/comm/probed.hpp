@@ -1,6 +1,6 @@
-// Whose message the last probe for any source found on a communicator. A receive from any source by
-// the same pattern gets that message (MPI-4.1 section 3.8.1), and another probe finds it again,
-// whatever has come by the other transport meanwhile.
+// The message that the last probe for any source found on a communicator, by its source. A receive
+// from any source with the same pattern gets that message (MPI-4.1 section 3.8.1), and another
+// probe finds it again. Messages that have come by the other transport since do not change that.
 #pragma once
 
 #include <atomic>

@@ -32,8 +32,8 @@ SessionRef grid_session(MPI_Session session);
 SessionRef forget_session(MPI_Session session);
 #endif
 
-/// Where Isthmus makes native groups from: processes here, in the order of the native
-/// MPI_COMM_WORLD. Of the session, if there is one that has such a group.
+/// The group from which Isthmus makes native groups: processes here, in the order of the native
+/// MPI_COMM_WORLD. It belongs to the session, if the session has that group.
 MPI_Group native_world_of(const SessionRef& session);
 
 /// The session of a group that comes from one; else null. Groups of the grid and native ones.

@@ -16,7 +16,7 @@ struct CartTopology {
 struct GraphTopology {
   std::vector<int> index, edges;
 
-  /// Of a rank of the graph.
+  /// The neighbours of a rank of the graph.
   std::span<const int> neighbors(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     const int first = rank == 0 ? 0 : index[r - 1];
@@ -34,7 +34,7 @@ struct DistGraphTopology {
 
 using Topology = std::variant<CartTopology, GraphTopology, DistGraphTopology>;
 
-/// Null: none. Duplicates of a communicator share it.
+/// Null without a topology. Duplicates of a communicator share it.
 using TopologyRef = std::shared_ptr<const Topology>;
 
 }  // namespace isthmus::face

@@ -28,8 +28,8 @@ struct ByteBlocks {
 /// Every block is handed to the native library.
 constexpr std::size_t kAnyLength = SIZE_MAX;
 
-/// What a local collective sends. Blocks of more than `longest` bytes are left out: their counts
-/// are 0. Where the places of the others are more than ints can tell, they are copied together.
+/// The blocks that a local collective sends. Blocks of more than `longest` bytes are left out:
+/// their counts are 0. If the places of the others do not fit in ints, they are copied together.
 struct SentBlocks {
   SentBlocks() = default;
   SentBlocks(coll::ConstBytes all, std::span<const std::size_t> sizes, std::size_t longest);
@@ -40,7 +40,7 @@ struct SentBlocks {
   std::unique_ptr<std::byte[]> together_;
 };
 
-/// What a local collective receives, likewise.
+/// The blocks that a local collective receives, in the same form.
 struct ReceivedBlocks {
   ReceivedBlocks() = default;
   ReceivedBlocks(coll::Bytes all, std::span<const std::size_t> sizes, std::size_t longest);

@@ -1,5 +1,5 @@
-// How a datatype was made: what MPI_Type_get_envelope and MPI_Type_get_contents tell, in one form
-// whether counts were large or not.
+// A datatype's construction, as MPI_Type_get_envelope and MPI_Type_get_contents report it. One form
+// serves large counts and int counts.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Envelope {
   int integers = 0, addresses = 0, datatypes = 0, combiner = MPI_COMBINER_NAMED;
   MPI_Count large = 0;  // numbers of elements among the arguments, of a type made by an _c function
 
-  /// Predefined, or of MPI_Type_create_f90_...: nobody frees it.
+  /// Predefined, or of MPI_Type_create_f90_...: never freed.
   bool never_freed() const {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;

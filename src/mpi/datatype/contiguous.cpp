@@ -85,7 +85,7 @@ Shape from_contents(int combiner, const Contents& c) {
       return subarray_shape(examine(c.types[0]), all.subspan(1, n), all.subspan(1 + n, n),
                             all.subspan(1 + 2 * n, n), i[1 + 3 * n] == MPI_ORDER_C);
     }
-    default:  // distributed arrays and what is yet to come: packing is always right
+    default:  // distributed arrays and future kinds: packing is always right
       return {.long_double = long_double_among(c.types)};
   }
 }
@@ -100,8 +100,8 @@ const char* long_double_name(MPI_Datatype type) {
   return nullptr;
 }
 
-/// Of a datatype for a Fortran kind that was asked for by precision and range: between double and
-/// x86's long double, each architecture has its own.
+/// For a datatype of a Fortran kind chosen by precision and range: between double and x86's long
+/// double, each architecture has its own format.
 const char* long_double_kind(int combiner, const Contents& c) {
   constexpr int kDigits = 18;  // of x86's long double
   const int digits = c.integers[0], range = c.integers[1];

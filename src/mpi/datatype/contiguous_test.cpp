@@ -1,4 +1,4 @@
-// Over a native library that knows a few vectors and counts how often it is asked about them.
+// Runs over a native library that knows a few vectors and counts the questions about them.
 #include <gtest/gtest.h>
 
 #include "mpi/datatype/datatype.hpp"

@@ -218,8 +218,8 @@ int Incoming::finish(std::size_t received) {
   return code;
 }
 
-// The message ended within an element. What the native library would leave untouched is packed
-// from the buffer first, so that unpacking it puts it back.
+// The message ended within an element. The bytes that the native library would leave untouched are
+// packed from the buffer first, so that unpacking puts them back.
 void Incoming::finish_part(std::size_t element_index, std::size_t received) {
   const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
   void* target = shifted(buffer_, static_cast<MPI_Aint>(element_index) * extent_of(type_.get()));

@@ -50,7 +50,7 @@ class Outgoing {
   /// that the CPU does not reach.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// As long_double_in; null when there is no data.
+  /// As long_double_in; null without data.
   const char* long_double() const { return long_double_; }
 
  private:
@@ -66,7 +66,7 @@ class Incoming {
   /// Throws as Outgoing does.
   Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
   std::span<std::byte> bytes() { return bytes_; }
-  /// As long_double_in; null when there is no room for data.
+  /// As long_double_in; null without room for data.
   const char* long_double() const { return long_double_; }
   /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
   /// asked for). Program's thread only. Returns an MPI error code.
@@ -95,8 +95,7 @@ int free_type(MPI_Datatype* type);
 std::uint64_t types_freed();
 /// The program's datatypes in use.
 HandleUses& type_uses();
-/// The name of a predefined datatype in `type` whose elements are made of `long double`; null when
-/// there is none.
+/// The name of a predefined datatype in `type` whose elements are made of `long double`, or null.
 const char* long_double_in(MPI_Datatype type);
 /// True for predefined datatypes (and those of MPI_Type_create_f90_...), which are never freed.
 bool is_predefined(MPI_Datatype type);

@@ -164,7 +164,7 @@ class Maker {
         for (std::size_t k = 0; k < count; ++k) builder.add(part, n[1], places[k]);
         break;
       case MPI_COMBINER_SUBARRAY: {
-        // Of a large one the sizes are counts, dimensions and order are not.
+        // Sizes of a large array are counts; dimensions and order are not.
         const bool large = a.integers.size() == 2;
         const auto d = static_cast<std::size_t>(a.integers.at(0));
         const Numbers all = large ? n : n.subspan(1);

@@ -13,11 +13,11 @@ namespace isthmus::face {
 using TypeMapRef = std::shared_ptr<const core::TypeMap>;
 
 /// The map of a datatype, in bytes of this process's memory. Kept until datatypes are freed, so
-/// that asking again is cheap. Program's threads only. Throws coll::Failure with MPI_ERR_TYPE for
-/// what is no datatype, and for one that has more parts than a map may have.
+/// that the next call is cheap. Program's threads only. Throws coll::Failure with MPI_ERR_TYPE for
+/// an invalid handle, and for a datatype with more parts than a map may have.
 TypeMapRef map_of(MPI_Datatype type);
 
-/// How a basic datatype lies in memory, as bytes there or in a file of another representation.
+/// The layout of a basic datatype, in memory or in a file of another representation.
 class BasicSizes {
  public:
   virtual ~BasicSizes() = default;
@@ -28,14 +28,13 @@ class BasicSizes {
 /// bytes there, and what counts in elements counts theirs.
 core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes);
 
-/// What stands for core::Piece::element in a map of memory, where a basic element of `size` bytes
-/// (one half of a complex number) has it by itself.
+/// Gives the value of core::Piece::element for a basic element of `size` bytes (one half of a
+/// complex number).
 using ElementOf = int (*)(MPI_Datatype type, int size);
-/// The map of a datatype as map_of, whose pieces tell of which predefined datatypes they are.
+/// The map of a datatype as map_of, whose pieces name their predefined datatypes.
 core::TypeMap map_telling(MPI_Datatype type, ElementOf element);
 
-/// The one predefined datatype of which all elements of `type` are; MPI_DATATYPE_NULL where they
-/// are of several.
+/// The predefined datatype of all elements of `type`; MPI_DATATYPE_NULL if they are of several.
 MPI_Datatype only_basic(MPI_Datatype type);
 
 }  // namespace isthmus::face

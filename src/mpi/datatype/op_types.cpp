@@ -16,8 +16,8 @@ constexpr std::size_t kMostAnswers = 1024;
 std::mutex answers_mutex;  // guards `answers`, and keeps collectives on grid()->self apart
 std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> answers;
 
-/// The native library is asked, by a reduction of nothing with oneself: libraries allow more than
-/// the standard's table, and not the same.
+/// Asks the native library, by a reduction of zero elements with oneself: libraries allow more than
+/// the standard's table, and they differ.
 bool ask(MPI_Op op, MPI_Datatype type) {
   char in = 0, out = 0;
   const int code = native.Allreduce(&in, &out, 0, type, op, grid()->self);
@@ -31,8 +31,8 @@ bool goes_with(MPI_Op op, MPI_Datatype type) {
   const std::lock_guard lock(answers_mutex);
   if (const auto known = answers.find(pair); known != answers.end()) return known->second;
   const bool allowed = ask(op, type);
-  // Handles of derived datatypes come back for others. Those of operations do so as well, but all
-  // that come back are the program's own, which go with every datatype.
+  // The library reuses the handles of derived datatypes. It reuses those of operations as well, but
+  // all of those are the program's own, which go with every datatype.
   if (is_predefined(type)) {
     if (answers.size() >= kMostAnswers) answers.clear();
     answers.emplace(pair, allowed);

@@ -9,13 +9,13 @@
 
 namespace isthmus::face {
 
-/// What matters of a type map.
+/// The parts of a type map that matter here.
 struct Shape {
   bool run = false;         ///< one gapless run, in order (empty maps are, too)
   std::int64_t lower = 0;   ///< true lower bound of the run
   std::int64_t size = 0;    ///< bytes of data
   std::int64_t extent = 0;  ///< distance to the next element
-  /// A predefined datatype in the map whose elements are made of `long double`; null: none is.
+  /// A predefined datatype in the map whose elements are made of `long double`, or null.
   const char* long_double = nullptr;
 
   /// True when `count` elements in a row are one run.

@@ -21,7 +21,7 @@ int common(int amode) {
   return result;
 }
 
-/// What is wrong with an access mode; null: nothing.
+/// The error of an access mode; null if it is right.
 const char* wrong_with(int amode) {
   const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
   if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_WRONLY && ways != MPI_MODE_RDWR) {

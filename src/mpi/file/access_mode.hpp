@@ -9,7 +9,7 @@ namespace isthmus::face {
 /// coll::Failure on all.
 void check_access_mode(const GridFile& file);
 
-/// How a file is opened that is there, and what its first opener adds; as open(2) has it.
+/// The flags of open(2) for an existing file, and those that its first opener adds.
 int access_flags(int amode);
 int creation_flags(int amode);
 

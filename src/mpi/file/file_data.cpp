@@ -20,7 +20,7 @@ FileData::FileData(const Memory& memory, Direction direction, RepresentationRef 
     if (direction == Direction::Write) representation_->write(memory, bytes_);
   } else if (direction == Direction::Write) {
     out_ = std::make_unique<Outgoing>(memory.buffer, memory.count, memory.type);
-    const auto bytes = out_->bytes();  // nobody writes to them
+    const auto bytes = out_->bytes();  // these bytes do not change
     bytes_ = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   } else {
     in_ = std::make_unique<Incoming>(memory.buffer, memory.count, memory.type);

@@ -1,5 +1,5 @@
-// Errors of files: the classes of MPI for what the system says, raised by the handler of the file
-// or, where there is none yet, of MPI_FILE_NULL.
+// Errors of files: the system's errors as classes of MPI. The handler of the file raises them, or
+// that of MPI_FILE_NULL if the file does not exist yet.
 #pragma once
 
 #include "file/error.hpp"

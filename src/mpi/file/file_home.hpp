@@ -1,4 +1,4 @@
-// Where a file is, as its name and hints say (docs/files.md).
+// The location of a file, by its name and hints (docs/files.md).
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ struct FileHome {
 /// Throws coll::Failure for a cluster that the grid does not have, and for no name.
 FileHome home_of(const std::string& filename, MPI_Info info);
 
-/// The cluster that the grid file names for files; -1: none. Throws coll::Failure for one that the
+/// The cluster that the grid file names for files, or -1. Throws coll::Failure for one that the
 /// grid does not have.
 int home_of_grid();
-/// Its index; -1 where the grid has none of that name.
+/// Its index; -1 if the grid does not have it.
 int cluster_named(const std::string& name);
-/// What asks the file service of a process there. Throws coll::Failure where it has none.
+/// The caller of the file service of a process there. Throws coll::Failure if that has none.
 std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster);
 
 }  // namespace isthmus::face

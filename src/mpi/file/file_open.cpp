@@ -32,7 +32,7 @@ Text text_of(const std::string& text) {
   return made;
 }
 
-/// What rank `root` has, for all. The item holds no pointers.
+/// Root's item, for all members. The item holds no pointers.
 template <class Item>
 Item told_by(const GridFile& file, int root, Item item) {
   const int code = isthmus_Bcast(&item, sizeof item, MPI_BYTE, root, file.comm);
@@ -50,7 +50,7 @@ MPI_Comm same_members(MPI_Comm comm, int rank) {
   return made;
 }
 
-/// Where the file is, as rank 0 says.
+/// The location of the file, decided by rank 0.
 struct Plan {
   Text path;
   /// Index of the cluster, or of open_by_all the first rank there, as each run counts clusters its
@@ -58,7 +58,7 @@ struct Plan {
   int home = 0;
 };
 
-/// What rank 0 says; where nothing does, `otherwise`, or its own cluster for -1.
+/// Rank 0's plan. If neither name nor hint gives a cluster: `otherwise`, or its own cluster for -1.
 template <class Otherwise>
 Plan plan(const std::string& filename, MPI_Info info, Otherwise&& otherwise) {
   try {
@@ -71,7 +71,7 @@ Plan plan(const std::string& filename, MPI_Info info, Otherwise&& otherwise) {
   }
 }
 
-/// What the first process in the home cluster found.
+/// The result of the first process in the home cluster.
 struct Found {
   int error = 0;  ///< an errno; the text is its sentence
   Text text{};    ///< of the shared number; and of the nonce, if any
@@ -95,7 +95,7 @@ const core::Cluster& cluster_of(const GridFile& file, int rank) {
 
 bool of_several_runs(const GridFile& file) { return file.members && !file.members->runs.empty(); }
 
-/// Of open_by_all, on rank 0.
+/// The plan for open_by_all, on rank 0.
 Plan plan_for_all(const GridFile& file, const char* filename, MPI_Info info) {
   Plan found = plan(filename, info, home_of_grid);
   if (found.home < 0) return found;
@@ -110,8 +110,8 @@ Plan plan_for_all(const GridFile& file, const char* filename, MPI_Info info) {
   return found;
 }
 
-/// What is wrong with the path of a rank 0 in another run: it may be another user's, and is not to
-/// choose among the files of this one. Of a process of the home cluster.
+/// Checks the path if rank 0 belongs to another run: it may be another user's, and must not choose
+/// among the files of this one. Called on a process of the home cluster.
 std::string wrong_with_guests_path(const GridFile& file, const char* filename, MPI_Info info) {
   if (!cluster_of(file, 0).is_guest()) return "";
   try {
@@ -200,7 +200,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   go_to_the_end(file);
 }
 
-/// By processes of one cluster, in another.
+/// The processes of one cluster open a file in another.
 void open_elsewhere(GridFile& file, const Plan& where) {
   check_access_mode(file);
   const core::Cluster& home = grid()->world().clusters[static_cast<std::size_t>(where.home)];
@@ -224,7 +224,7 @@ void open_elsewhere(GridFile& file, const Plan& where) {
   go_to_the_end(file);
 }
 
-/// Where the file of a communicator within this cluster is. Nothing: the native library opens
+/// The location of the file of a communicator within this cluster. Empty: the native library opens
 /// `name`, which then has no prefix.
 std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info) {
   int rank = 0, size = 0, inter = 0;
@@ -254,7 +254,7 @@ std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info)
   return std::nullopt;
 }
 
-/// Where others failed to open it. What is told is why they did.
+/// Closes the file here because others failed to open it. The program gets their error.
 void close_in_vain(GridFile& file) {
   if (!file.file) return;
   file.run(kOpen, [&] {
@@ -278,7 +278,7 @@ void release(GridFile& file, bool together) {
   (several && together ? isthmus_Comm_disconnect : isthmus_Comm_free)(&file.comm);
 }
 
-/// What `open` opens, for the program. All processes throw, or none.
+/// Runs `open` for the program. All processes throw, or none.
 template <class Open>
 void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh,
               Open&& open) {
@@ -308,13 +308,13 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   *fh = file->handle;
 }
 
-/// By processes of this cluster alone: mostly the native library's.
+/// Opens a file for processes of this cluster alone: usually the native library does it.
 int open_within(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   if (native_call() || comm == MPI_COMM_NULL || filename == nullptr || *filename == 0 ||
       fh == nullptr) {
     return parked(native.File_open, comm, filename, amode, info, fh);
   }
-  *fh = MPI_FILE_NULL;  // whoever opens it, and where that fails
+  *fh = MPI_FILE_NULL;  // for every opener, and after an error too
   std::string name = filename;
   std::optional<Plan> where;
   const int code = shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {

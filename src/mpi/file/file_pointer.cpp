@@ -9,7 +9,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Where a seek leads, in etypes. `current` is asked where it matters.
+/// The target of a seek, in etypes. Calls `current` only if needed.
 template <class Current>
 std::int64_t target(GridFile& file, const char* function, MPI_Offset offset, int whence,
                     Current&& current) {

@@ -1,4 +1,4 @@
-// What each process sees of a grid file.
+// The view of each process on a grid file.
 #include <array>
 #include <cstring>
 
@@ -45,7 +45,8 @@ ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype fil
           .gathering = nullptr};
 }
 
-/// The view that `make` gives. Where a process's is wrong, all throw: it says why.
+/// The view that `make` gives. If one process's view is wrong, all throw; that process gives the
+/// reason.
 template <class Make>
 ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
   constexpr std::int64_t kWrong = -1;

@@ -1,4 +1,4 @@
-// What concerns grid files as a whole: sizes, modes, groups, consistency.
+// Functions for grid files as a whole: sizes, modes, groups, consistency.
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/grid_file.hpp"
 #include "mpi/process/require.hpp"
@@ -21,7 +21,7 @@ int change_size(const GridFileRef& file, const char* function, MPI_Offset size, 
             "the file was opened with MPI_MODE_SEQUENTIAL");
     require_same(*file, size, "the processes give different sizes");
     require(size >= 0, MPI_ERR_ARG, "the size is negative");
-    // What was written before comes before.
+    // Earlier writes come before it.
     run_together(*file, function, [&] { file->file->settle(); });
     together(*file, [&] {
       if (file->keeper) change();

@@ -16,10 +16,10 @@ std::pair<std::string, std::string> split_path(const std::string& path);
 /// leaves room for, and a random number.
 std::string shared_pointer_beside(const std::string& path);
 
-/// Makes a file in `folder` that only this file system can have. Empty where that is not allowed.
+/// Makes a file in `folder` that only this file system can have. Empty if that is not allowed.
 std::string leave_nonce(const std::string& folder);
 
-/// By whoever looks for a nonce. The one that left it removes it in the end.
+/// The nonce as each process sees it. The process that left it removes it in the end.
 class Nonce {
  public:
   /// `path` is empty where none was left.
@@ -30,7 +30,7 @@ class Nonce {
   Nonce(const Nonce&) = delete;
   Nonce& operator=(const Nonce&) = delete;
   bool seen() const;
-  /// It belongs to this process's user, who may open what the home's processes may.
+  /// It belongs to this process's user, who may open the same files as the home's processes.
   bool is_own() const;
 
  private:

@@ -15,7 +15,7 @@ std::size_t length_of(const file::Slice& slice) {
   return static_cast<std::size_t>(slice.to - slice.from);
 }
 
-/// What `task` cannot send is said with a sentence about it.
+/// Adds `sentence` to the error of a failed message in `task`.
 coll::Task saying(const char* sentence, coll::Task task) {
   try {
     co_await task;
@@ -161,7 +161,7 @@ void GatherSteps::write(const std::vector<file::Slice>& slices) {
   chunk_->write(*means_.storage);
 }
 
-/// What goes wrong with the file is kept until all are told.
+/// Keeps an error of the file until all members know it.
 coll::Pending GatherSteps::attempt(std::function<void()> work) {
   return means_.work([this, work = std::move(work)] {
     try {

@@ -16,16 +16,17 @@
 
 namespace isthmus::face {
 
-/// What all members know of the views of all, by rank.
+/// The knowledge of all members about everyone's views, by rank.
 struct Gathering {
   std::vector<file::View> views;
   std::vector<std::int64_t> pieces;
   std::vector<int> aggregators;  ///< ranks
-  /// It was not worth it once, as all know; so until the next view. Of the writes, in their order.
+  /// A write was not worth gathering, as all members know; this stays so until the next view. For
+  /// the writes in their order.
   bool ended = false;
 };
 
-/// What all know of a member's view before they have its map.
+/// The knowledge of all members about a member's view before they have its map.
 struct ViewTerms {
   std::int64_t displacement = 0;
   std::size_t map_bytes = 0;  ///< of the filetype's map, encoded
@@ -36,7 +37,7 @@ struct ViewTerms {
 coll::Task tell_views(coll::Party& party, const file::View& mine, std::vector<ViewTerms> all,
                       std::optional<std::vector<file::View>>& views);
 
-/// What a member has to work with.
+/// The means of a member.
 struct GatherMeans {
   /// Does what may block, in the order in which it is given; what it throws poll() throws.
   std::function<coll::Pending(std::function<void()>)> work;
@@ -48,7 +49,7 @@ struct GatherMeans {
 /// Outlives its task.
 class GatherSteps {
  public:
-  /// Of bytes from `position` of this member's view on.
+  /// For bytes from `position` of this member's view on.
   GatherSteps(Gathering& gathering, int rank, std::int64_t position,
               std::span<const std::byte> data, GatherMeans means);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 64, kPieces = 5000;
 
-/// Work that takes a while: none is done before it has been asked for some times.
+/// Work that takes a while: it is done only after some polls.
 class Slow final : public coll::Operation {
  public:
   explicit Slow(std::function<void()> work) : work_(std::move(work)) {}
@@ -36,7 +36,7 @@ class Slow final : public coll::Operation {
   int asked_ = 0;
 };
 
-/// A member that cannot send what has this tag, after so many that it could.
+/// A member that cannot send messages with this tag, after it could send `after` of them.
 class Mute final : public coll::MemoryParty {
  public:
   Mute(coll::MemoryGrid& grid, int rank, int tag, int after)
@@ -186,7 +186,7 @@ TEST(GatherSteps, WhatAMemberWroteBeforeComesBefore) {
   }
 }
 
-/// What the write says where the far member cannot send.
+/// The error of the write if the far member cannot send.
 std::string said(int tag, int after) {
   Members members({0, 1}, {0});
   coll::MemoryGrid grid(members.shape, 1);
@@ -226,7 +226,7 @@ class Garbling final : public coll::MemoryParty {
 
 using ToldViews = std::vector<std::optional<std::vector<file::View>>>;
 
-/// What each of two members hears; `Far` is the far one.
+/// The views that each of two members gets; `Far` is the far one.
 template <class Far, class... Arguments>
 ToldViews views_told(Arguments... arguments) {
   const Members members({0, 1}, {0});

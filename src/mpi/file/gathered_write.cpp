@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kMostMap = 64 * 1024, kMostMaps = 4 * 1024 * 1024;
 constexpr std::size_t kMostAggregators = 16;
 
-/// At most so many of the members that can, evenly among them.
+/// At most the allowed number of the members that can, spread evenly.
 std::vector<int> aggregators_of(const std::vector<GatherTerms>& all) {
   std::vector<int> able, chosen;
   for (std::size_t r = 0; r < all.size(); ++r) {

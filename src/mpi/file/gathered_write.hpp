@@ -18,7 +18,7 @@ namespace isthmus::face {
 
 struct GridFile;
 
-/// What a member says of its view, for all to know whether writes through them may be gathered.
+/// A member's terms for gathering writes through its view, for all to decide.
 struct GatherTerms {
   std::int64_t displacement = 0;
   std::int64_t piece = 0;       ///< file::typical_piece
@@ -36,17 +36,17 @@ GatherTerms gather_terms(const GridFile& file, const file::View& view, MPI_Info 
 GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
                                 const std::vector<GatherTerms>& all);
 
-/// What a gathered write has come to. The rest is for who has seen it ended.
+/// The outcome of a gathered write. Read the rest only after ended().
 class GatherOutcome {
  public:
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  /// Nothing was done, as it is not worth it: each writes its own.
+  /// Nothing was written, as it is not worth gathering: each member writes its own data.
   bool in_vain() const { return in_vain_; }
   /// Throws file::Error where that of one member was the first, in all.
   void check() const {
     if (failure_) throw file::Error(*failure_);
   }
-  /// Another error's code, which nobody has raised; or MPI_SUCCESS.
+  /// The code of another error, not raised yet; or MPI_SUCCESS.
   int code() const { return code_; }
 
  private:

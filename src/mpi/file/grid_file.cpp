@@ -121,7 +121,7 @@ void remove_shared_number(const GridFile& file, const char* function) {
   try {
     remove_beside(file, function, file.paths.shared);
   } catch (const file::Error&) {
-    return;  // mostly there was none
+    return;  // usually it does not exist
   }
 }
 

@@ -24,7 +24,7 @@
 
 namespace isthmus::face {
 
-/// What MPI_File_set_view was given. The datatypes are copies.
+/// The arguments of MPI_File_set_view. The datatypes are copies.
 struct ViewOfFile {
   MPI_Offset displacement = 0;
   MPI_Datatype etype = MPI_BYTE, filetype = MPI_BYTE;
@@ -79,7 +79,7 @@ void forget_file(MPI_File handle);
 void run_on_worker(MPI_Comm comm, const char* function, const std::function<void()>& work);
 /// Removes a file beside the grid file, or itself, where it is.
 void remove_beside(const GridFile& file, const char* function, const std::string& path);
-/// Of the keeper. The shared pointer is 0 from now on.
+/// For the keeper. The shared pointer is 0 from now on.
 void remove_shared_number(const GridFile& file, const char* function);
 
 /// The item of every process that has opened the file, by rank. The item holds no pointers.

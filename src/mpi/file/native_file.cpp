@@ -79,7 +79,7 @@ MPI_File make_native_file() {
 #ifdef OPEN_MPI
   return without_opening();
 #else
-  // ROMIO makes nothing beside a file that nobody reads or writes.
+  // ROMIO makes nothing beside a file that is neither read nor written.
   MPI_File made = MPI_FILE_NULL;
   native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &made);
   return made;

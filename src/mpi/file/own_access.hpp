@@ -1,4 +1,4 @@
-// What a process itself does of an access of a grid file: moves its own data.
+// A process's own part of an access of a grid file: it moves its own data.
 #pragma once
 
 #include <cstdint>

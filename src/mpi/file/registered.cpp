@@ -25,7 +25,7 @@ using Extent = std::function<int(MPI_Datatype type, MPI_Aint* extent)>;
 using Convert = std::function<int(void* user, MPI_Datatype type, MPI_Count count, void* file,
                                   MPI_Offset position)>;
 
-/// Of the program.
+/// The program's functions.
 struct Functions {
   Convert read, write;  ///< null: as in memory
   Extent extent;
@@ -60,7 +60,7 @@ class Registered final : public Representation {
   std::uint64_t read(std::span<std::byte> file, const Memory& memory) const override {
     const Items each = items_of(memory.type);
     if (each.number == 0) return 0;
-    // Of several datatypes, items have several sizes: then whole elements count alone.
+    // With several datatypes, items differ in size: then only whole elements count.
     const MPI_Count step = only_basic(memory.type) == MPI_DATATYPE_NULL ? each.number : 1;
     const MPI_Count whole =
         static_cast<MPI_Count>(file.size()) / (each.bytes / each.number * step) * step;
@@ -89,7 +89,7 @@ class Registered final : public Representation {
     const Registered& of_;
   };
 
-  /// Of one element: basic elements, and their bytes in a file.
+  /// The basic elements of one element, and their bytes in a file.
   struct Items {
     MPI_Count number = 0;
     std::int64_t bytes = 0;
@@ -100,7 +100,8 @@ class Registered final : public Representation {
 
   void convert(const Convert& function, const char* what, const Memory& memory, MPI_Count items,
                const Items& each, std::span<std::byte> file) const {
-    // As much at once as the function can count: whole elements, whose size in the file is known.
+    // Each call gets as much as the function can count: whole elements, whose size in the file is
+    // known.
     const MPI_Count step =
         std::max<MPI_Count>(functions_.most / std::max<MPI_Count>(each.number, 1), 1) * each.number;
     for (MPI_Count position = 0; position < items; position += step) {

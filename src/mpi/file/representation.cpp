@@ -42,7 +42,7 @@ class ExternalSizes final : public BasicSizes {
 };
 
 // Not by the native library: MPICH (4.0, 5.0) aborts at most of C's newer types, and Open MPI (4.1,
-// 5.0) packs a long into 4 bytes where it tells 8.
+// 5.0) packs a long into 4 bytes but reports 8.
 class External32 final : public Representation {
  public:
   External32() : Representation("external32") {}

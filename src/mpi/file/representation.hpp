@@ -1,5 +1,5 @@
-// How data lie in files (MPI-4.1 section 14.5): as they do in memory, in external32, or as the
-// program says that registered it.
+// The layout of data in files (MPI-4.1 section 14.5): as in memory, in external32, or as the
+// program that registered it defines.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Representation {
   const std::string& name() const { return name_; }
   /// The map of a datatype in a file. Throws coll::Failure.
   virtual core::TypeMap in_file(MPI_Datatype type) const;
-  /// False: what goes this way is packed as in memory, and write and read are not called.
+  /// False: data in this direction is packed as in memory, and write and read are not called.
   virtual bool converts(Direction) const { return false; }
   /// Fills `file`, which is as large as in_file says. Throws coll::Failure.
   virtual void write(const Memory&, std::span<std::byte>) const {}

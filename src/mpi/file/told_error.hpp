@@ -1,4 +1,4 @@
-// What goes wrong with a file in one process, told to others, which raise it too.
+// An error of a file in one process, sent to others, which raise it too.
 #pragma once
 
 #include <array>

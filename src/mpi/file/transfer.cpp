@@ -15,7 +15,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What gathers such an access, if anything does; the same in all processes.
+/// The gathering for such an access, or null; the same in all processes.
 GatheringRef gathering_of(const GridFile& file, const Way& way, const ViewOfFile& view) {
   const bool write = way.direction == Direction::Write && way.collective && !file.atomic;
   return write ? view.gathering : nullptr;
@@ -107,13 +107,13 @@ ViewOfFile view_of(GridFile& file) {
   return file.view;
 }
 
-/// What a member says instead of its etypes when its part of an ordered access is wrong.
+/// A member's value instead of its etypes if its part of an ordered access is wrong.
 constexpr std::int64_t kWrong = -1;
 constexpr const char* kUntold =
     "the file's processes could not tell each other how much they access in order";
 
-/// The shared pointer moves by all that the members ask for; each begins behind those before it.
-/// Where a member's part is wrong, all throw.
+/// Moves the shared pointer by the sum of the members' requests; each part begins behind those
+/// before it. If a member's part is wrong, all throw.
 std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t etypes) {
   const auto all = tell_all(file, etypes, kUntold);
   std::int64_t before = 0, sum = 0;
@@ -140,7 +140,7 @@ std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t e
   return answers[0].first + before;
 }
 
-/// The others wait to be told of this process's part, which is wrong, so that it has none.
+/// Reports to the waiting members that this process's part is wrong, so that it has none.
 void take_no_part(const GridFileRef& file, const Way& way, const ViewOfFile& view, bool at_once) {
   if (way.place == Place::Ordered) {
     tell_all(*file, kWrong, kUntold);

@@ -7,8 +7,8 @@
 
 namespace isthmus::face {
 
-/// What says where in the view to begin: an argument, the process's pointer, or the one that all
-/// share, in any order or in that of ranks.
+/// The starting point in the view: an argument, the process's own pointer, or the shared pointer,
+/// in any order or in rank order.
 enum class Place { Explicit, Individual, Shared, Ordered };
 
 struct Way {

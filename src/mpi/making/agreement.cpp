@@ -25,7 +25,7 @@ class Agreement final : public Collective {
   using Start = std::function<coll::Task(coll::Party&)>;
   Agreement(const GridCommRef& parent, Start how, const char* what)
       : Collective(parent, what), how_(std::move(how)) {}
-  /// `failed`, and why where that is known.
+  /// `failed`, with the reason if it is known.
   std::string said(const char* failed) const { return why_.empty() ? failed : failed + why_; }
 
  private:
@@ -55,7 +55,7 @@ coll::Task gather_members(coll::Party& party, coll::ConstBytes mine, coll::Bytes
   co_await gathered;
 }
 
-/// Of a grid communicator's members in this cluster.
+/// The values of a grid communicator's members in this cluster.
 std::vector<int> gather_here(const GridCommRef& comm, int mine) {
   std::vector<int> all(everyone(comm)->members.size());
   agree(comm, [&](coll::Party& party) {
@@ -65,7 +65,7 @@ std::vector<int> gather_here(const GridCommRef& comm, int mine) {
   return all;
 }
 
-/// Of a communicator within one cluster.
+/// The values of a communicator within one cluster.
 std::vector<int> gather_natively(MPI_Comm comm, int mine) {
   int size = 0;
   native.Comm_size(comm, &size);

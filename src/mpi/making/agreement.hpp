@@ -1,6 +1,6 @@
-// What the members of communicators tell each other when communicators are made. All of these are
-// collective, keep the program's other operations going while they wait, and throw coll::Failure.
-// Of intercommunicators, both sides take part, in the order that both know.
+// Exchanges between members while communicators are made. All of these are collective, keep the
+// program's other operations going while they wait, and throw coll::Failure. In intercommunicators,
+// both sides take part, in the order that both know.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace isthmus::face {
 
-/// What members do together, for messages; string literals.
+/// The purpose of an exchange, for messages; string literals.
 struct Purpose {
   const char* what = "agreement on a communicator";
   const char* failed = "the members could not agree on the communicator";

@@ -1,7 +1,7 @@
-// MPI_Comm_create_group: only the group's members call it. Its rank 0 makes the context and tells
-// the first member in each cluster, which waits until all members of its cluster are here and
-// tells them. So one message per cluster crosses, and the native call that follows cannot keep a
-// thread that others need for long.
+// MPI_Comm_create_group: only the group's members call it. Its rank 0 makes the context and sends
+// it to the first member in each cluster. That one waits until all members of its cluster are here
+// and passes it on to them. So one message per cluster crosses, and the native call that follows
+// cannot keep a thread that others need for long.
 #include "mpi/making/comm_create_group.hpp"
 
 #include <cstring>

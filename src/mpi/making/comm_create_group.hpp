@@ -8,7 +8,7 @@
 
 namespace isthmus::face {
 
-/// How the native parts of a communicator are made: MPI_Comm_create_from_group, of the session that
+/// Makes the native parts of a communicator by MPI_Comm_create_from_group, with the session that
 /// this process has the group from.
 struct FromGroup {
   SessionRef session;  ///< may be null

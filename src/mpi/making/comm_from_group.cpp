@@ -38,7 +38,7 @@ int tag_of(const char* text) {
   return static_cast<int>(mark % (static_cast<std::uint32_t>(limits().tag_upper_bound) + 1));
 }
 
-/// Where sessions have buffers, native parts are of the session natively, too.
+/// If sessions have buffers, native parts belong to the session natively, too.
 int make_from_group(MPI_Group handle, const char* stringtag, MPI_Comm* made) {
   const core::Group group = group_of(handle);
   const FromGroup from{session_of_group(handle), stringtag == nullptr ? "" : stringtag};
@@ -70,13 +70,13 @@ int create(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler
 /// A communicator for the time of a call; errors return.
 class Passing {
  public:
-  /// Null where there is none to be made: `make` fails.
+  /// Null if it cannot be made: `make` fails.
   template <class Make>
   explicit Passing(const Make& make) noexcept {
     try {
       if (make(&comm_) != MPI_SUCCESS) comm_ = MPI_COMM_NULL;
     } catch (const std::exception&) {
-      comm_ = MPI_COMM_NULL;  // the members are told so
+      comm_ = MPI_COMM_NULL;  // the members learn that
     }
     if (comm_ != MPI_COMM_NULL) native.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   }
@@ -98,7 +98,7 @@ core::Group leaders(int here, int there) {
   return here < there ? mine.unite(other) : other.unite(mine);
 }
 
-/// Where MPI_Intercomm_create finds the other leader; this process is the one of `local`.
+/// The path to the other leader for MPI_Intercomm_create; this process leads `local`.
 struct Remote {
   std::unique_ptr<Passing> peer;
   int rank = MPI_PROC_NULL;
@@ -115,7 +115,7 @@ Remote find_remote(const core::Group& local, MPI_Group handle, int leader, int t
   return {std::make_unique<Passing>(make), here < there ? 1 : 0};
 }
 
-/// By way of two communicators: of my side, and of the leaders, who alone know both sides.
+/// Uses two communicators: one of my side, and one of the leaders, who alone know both sides.
 int create_inter(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
                  const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
                  MPI_Comm* newintercomm) {

@@ -49,14 +49,14 @@ class KeptInfo {
 };
 
 #ifdef OPEN_MPI
-/// Where the Fortran layer wants the handle: it gives MPI_Comm_idup a variable of its own, and
-/// copies what that has when the call returns.
+/// The Fortran layer's place for the handle: it gives MPI_Comm_idup a variable of its own, and
+/// copies its value when the call returns.
 thread_local MPI_Fint* fortran_newcomm = nullptr;
 #endif
 
 Duplication::Give giving_to(MPI_Comm* newcomm) {
 #ifdef OPEN_MPI
-  // Once: functions that copy attributes may duplicate, too.
+  // Only for one call: functions that copy attributes may duplicate, too.
   if (MPI_Fint* const to = std::exchange(fortran_newcomm, nullptr); to != nullptr) {
     return [to](MPI_Comm made) { *to = native.Comm_c2f(made); };
   }
@@ -76,8 +76,8 @@ bool copies_handle_at_once([[maybe_unused]] const void* caller) {
 #endif
 }
 
-/// Where it is not the duplication's turn yet, *newcomm is written later, as MPI allows: it is the
-/// program's to read when the request has completed. A layer that copies the handle at once waits.
+/// If it is not the duplication's turn yet, *newcomm is written later, as MPI allows: the program
+/// may read it when the request has completed. A layer that copies the handle at once waits.
 int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                     MPI_Request* request, const char* function, Duplication::Begin begin,
                     const void* caller) {
@@ -158,7 +158,7 @@ void idup_for_fortran(MPI_Comm comm, MPI_Fint* newcomm, MPI_Fint* request, MPI_F
 
 }  // namespace
 
-// In place of Open MPI's own, which have the handle too early (src/preload/fortran.c).
+// Replaces Open MPI's own, which read the handle too early (src/preload/fortran.c).
 
 void isthmus_fortran_comm_idup(MPI_Fint* comm, MPI_Fint* newcomm, MPI_Fint* request,
                                MPI_Fint* ierror) {

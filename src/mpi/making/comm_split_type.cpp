@@ -1,6 +1,6 @@
 // MPI_Comm_split_type. Every kind of part that it makes lies within one cluster, so parts are
-// native communicators. What Isthmus adds is the cluster as a resource of its own:
-// MPI_COMM_TYPE_HW_GUIDED with the info key mpi_hw_resource_type = "cluster".
+// native communicators. Isthmus adds the cluster as a resource of its own: MPI_COMM_TYPE_HW_GUIDED
+// with the info key mpi_hw_resource_type = "cluster".
 #include <array>
 #include <optional>
 #include <string_view>
@@ -58,7 +58,7 @@ Kind kind_of(int type, MPI_Info info, bool spans_clusters) {
   return kClusterType != kGuided && type == kClusterType ? kWholeCluster : kNative;
 }
 
-/// What the members in this cluster want together. Throws when they differ.
+/// The kind that the members in this cluster ask for. Throws if they differ.
 Kind agreed_kind(MPI_Comm comm, Kind mine) {
   const auto kinds =
       local_extremes(comm, mine == kNothing ? std::nullopt : std::optional<int>(mine));
@@ -84,7 +84,7 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
   return code;
 }
 
-/// Of an intercommunicator: the members of both sides in one part are named by the first of them.
+/// For an intercommunicator: the first member of a part names the members of both sides in it.
 int split_intercomm_by_type(const GridCommRef& parent, int type, int key, MPI_Info info,
                             MPI_Comm* newcomm) {
   MPI_Comm part = MPI_COMM_NULL;

@@ -12,9 +12,9 @@ std::atomic<int> idups_under_way{0};
 std::atomic<int> creations{0};
 
 #ifdef OPEN_MPI
-/// Open MPI lets creations choose a context id one after the other, by the ids of their parents,
-/// and forgets whose turn it is when any of them ends. A communicator of this process alone, made
-/// from MPI_COMM_WORLD, is never made to wait and tells nobody.
+/// In Open MPI, creations choose a context id one after the other, by the ids of their parents. The
+/// end of any of them resets the turn. A communicator of this process alone, made from
+/// MPI_COMM_WORLD, never waits and sends nothing.
 void end_turn() {
   const Inside inside;
   MPI_Group alone = MPI_GROUP_NULL;

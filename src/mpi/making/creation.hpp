@@ -1,4 +1,4 @@
-// What blocking native functions that make communicators need to be told of duplications under way.
+// For blocking native functions that make communicators while duplications are under way.
 #pragma once
 
 namespace isthmus::face {
@@ -13,9 +13,9 @@ class NativeIdup {
 };
 
 /// Held around a native function that makes a communicator and blocks until all its members have
-/// called it. Without this, Open MPI (4.1 and 5.0) has it wait for every duplication under way in
-/// this process whose parent came into being earlier, although other members may begin theirs only
-/// afterwards. While it lives no duplication begins. Local, and free where none is under way.
+/// called it. Without this, it waits in Open MPI (4.1 and 5.0) for every duplication under way in
+/// this process with an older parent. Other members may begin those duplications only afterwards.
+/// No duplication begins while it lives. Local, and free without duplications under way.
 class NativeCreation {
  public:
   NativeCreation();

@@ -41,7 +41,7 @@ class NativeCopy final : public coll::Operation {
   MPI_Request request_;
 };
 
-/// What a member tells all others in the end.
+/// A member's final message to all others.
 struct Outcome {
   std::uint64_t context;  ///< rank 0's is the new communicator's
   std::uint64_t well;
@@ -83,7 +83,7 @@ coll::Task Duplication::start(coll::Party& party) { return duplicate(party); }
 coll::Task Duplication::duplicate(coll::Party& party) {
   coll::Pending begun(std::make_unique<Beginning>(*this));
   co_await begun;
-  // Whatever fails here, the others must hear of it.
+  // If anything fails here, the others must learn it.
   if (code_ == MPI_SUCCESS) {
     try {
       coll::Pending copied(std::make_unique<NativeCopy>(copied_));

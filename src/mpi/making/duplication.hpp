@@ -14,9 +14,9 @@
 
 namespace isthmus::face {
 
-/// Ends when the native duplication of the parent's handle has ended and what it made is a grid
-/// communicator with these hints. Nothing in it waits natively: its parts come to
-/// their ends while the program does other things.
+/// Ends when the native duplication of the parent's handle has ended and the result is a grid
+/// communicator with these hints. It never waits natively: its parts come to their ends while the
+/// program does other things.
 class Duplication final : public Collective {
  public:
   /// Begins the native duplication of the parent's handle. Returns a native error code.
@@ -28,11 +28,11 @@ class Duplication final : public Collective {
               const Hints& hints);
   ~Duplication() override;
 
-  /// Begins the native duplication, and gives the handle, where that may be: in its turn among the
-  /// parent's collectives, since it goes by the handle as they do. False: not yet. For the thread
-  /// that made this until somebody advances it.
+  /// Begins the native duplication, and gives the handle, at its turn among the parent's
+  /// collectives, since all of them use the handle. False: not yet. Only the thread that made this
+  /// may call it, and only before the operation is advanced.
   bool begin();
-  /// What the beginning returned: a native error code.
+  /// The result of the beginning: a native error code.
   int code() const { return code_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace isthmus::face {
 namespace {
 
-/// In MPI_Finalize nobody but this thread may call MPI, so it moves on itself what is outstanding.
+/// In MPI_Finalize only this thread may call MPI, so it advances outstanding operations itself.
 void cluster_barrier(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   native.Ibarrier(comm, &request);

@@ -84,7 +84,7 @@ int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& a
   if (code != MPI_SUCCESS) return code;
   if (!wrong.empty()) abort_grid(1, "cannot join the grid: " + wrong);
   join_grid(by);
-  // Whoever was spawned connects to its parents now, while all of its world are here.
+  // A spawned process connects to its parents now, while all of its world are here.
   if (MPI_Comm parent = MPI_COMM_NULL; setting("ISTHMUS_PARENT") != nullptr) {
     return isthmus_Comm_get_parent(&parent);
   }
@@ -117,8 +117,9 @@ int finalize_natively() {
   return native.Finalize();
 }
 
-/// A program of sessions alone has none left. One that exits before it has ended its sessions, or
-/// MPI_Init without MPI_Finalize, is left to the native launcher, as ever; so is a forked child.
+/// A program that uses only sessions has none left. A program that exits with open sessions, or
+/// after MPI_Init without MPI_Finalize, is left to the native launcher, as without Isthmus; so is a
+/// forked child.
 void at_exit(int, void* process) {
   const Lifetime& life = lifetime();
   if (reinterpret_cast<std::intptr_t>(process) != ::getpid()) return;
@@ -133,7 +134,7 @@ bool begin_session() {
   const std::lock_guard lock(life.mutex);
   if (life.joined && natively_ended()) return false;
   if (!life.joined) {
-    // What comes later may ask for any level.
+    // Later sessions may ask for any level.
     const auto multiple = [&] {
       return native.Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &life.provided);
     };

@@ -22,7 +22,7 @@ struct Peer {
   int tag;
 };
 
-/// What the other leader says, for what this one does; nothing after an error, which has been
+/// The other leader's words, in exchange for this one's. Empty after an error, which has been
 /// raised on the peer communicator.
 std::optional<Words> exchange(const Peer& peer, const Words& words) {
   if (peer.comm == MPI_COMM_NULL || peer.leader == MPI_PROC_NULL) return std::nullopt;

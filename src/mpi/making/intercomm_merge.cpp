@@ -17,7 +17,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What the members of a side say, who must agree.
+/// The common value of a side's members, who must agree.
 bool high_of(std::span<const SplitChoice> side) {
   for (const SplitChoice& each : side) {
     if (each.colour == side.front().colour) continue;
@@ -34,7 +34,7 @@ int merge(const GridCommRef& parent, bool high, MPI_Comm* result) {
   const std::span all(choices);
   const bool first_high = high_of(all.first(first_size));
   const bool second_high = high_of(all.subspan(first_size));
-  // Where both say the same, the order is any that all know.
+  // If both sides give the same value, any order that all know will do.
   const bool second_first = first_high && !second_high;
   const bool local_first = sides_of(*parent).local_first() != second_first;
   const core::Group group =

@@ -7,7 +7,7 @@
 namespace isthmus::face {
 
 /// MPI_Comm_split of an intercommunicator: the members of both sides with one colour make a new
-/// one, unless a side has none (MPI-4.1 section 7.6.1). As split() otherwise.
+/// one, unless one side has no member of it (MPI-4.1 section 7.6.1). As split() otherwise.
 int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* result);
 
 }  // namespace isthmus::face

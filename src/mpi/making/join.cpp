@@ -34,9 +34,9 @@
 namespace isthmus::face {
 namespace {
 
-// How long a rank waits, once it has heard that the grid is broken: the native launcher ends the
-// ranks of the cluster in which it broke, and should see the status of the one that broke it and
-// not that of a sibling which was quicker (2026-11: mpirun takes some 100 ms on a loaded host).
+// The wait of a rank after news that the grid is broken. The native launcher ends the ranks of the
+// cluster that broke it. It should see the status of the rank that broke it, rather than that of a
+// faster sibling (2026-11: mpirun takes some 100 ms on a loaded host).
 constexpr std::chrono::milliseconds kLastWait{1000};
 
 // On the I/O thread: no MPI, no locks, no program code. The launcher says what happened; in case
@@ -109,7 +109,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  // Of one cluster all is native; profiles and other runs come by its gateway nevertheless.
+  // With one cluster all is native; but profiles and other runs need its gateway.
   if (world.clusters.size() < 2 && setting("ISTHMUS_PROFILE") == nullptr &&
       setting("ISTHMUS_GUESTS") == nullptr) {
     return nullptr;

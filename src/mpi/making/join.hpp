@@ -13,6 +13,6 @@ void leave_grid();
 
 }  // namespace isthmus::face
 
-/// Whether it has left, so that nobody awaits anything of it, natively either (MPI-4.1 section
-/// 11.2.4); asked by src/preload/ucx_finalize.c.
+/// Whether it has left, so that nothing waits for it, natively either (MPI-4.1 section 11.2.4);
+/// src/preload/ucx_finalize.c calls this.
 extern "C" int isthmus_has_left();

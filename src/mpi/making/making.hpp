@@ -14,10 +14,10 @@ namespace isthmus::face {
 bool within_cluster(const core::Group& group);
 
 /// Turns `native_part`, the native communicator of my cluster's members of `group` in rank order,
-/// into the communicator of the whole group: itself where the group lies in one cluster (with a
-/// native topology where there is one), else a grid communicator that wears it. Collective over
-/// `native_part`. Owns `native_part`: on failure it is freed. `session`: that it comes from; may be
-/// null. Returns an MPI error code (raised).
+/// into the communicator of the whole group. If the group lies in one cluster, that is
+/// `native_part` itself (with a native topology if the group has one). Otherwise it is a grid
+/// communicator with that handle. Collective over `native_part`. Owns `native_part`: on failure it
+/// is freed. `session`: that it comes from; may be null. Returns an MPI error code (raised).
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
                 const TopologyRef& topology, const SessionRef& session, MPI_Comm* result);
 
@@ -32,10 +32,9 @@ int clusters_of(const core::Group& group);
 int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_part,
                 MPI_Comm* result);
 
-/// Held while a handle goes out of the native library and then out of the table of grid
-/// communicators. A thread to which the native library has just given a handle calls
-/// settle_handles() before that handle is used: it may be one whose former bearer is still in the
-/// table.
+/// Held while a handle leaves the native library and then the table of grid communicators. A thread
+/// that has just got a handle from the native library calls settle_handles() before that handle is
+/// used. Its former communicator may still be in the table.
 std::recursive_mutex& unmaking_mutex();
 inline void settle_handles() { std::lock_guard settled(unmaking_mutex()); }
 

@@ -1,5 +1,5 @@
-// What this process knows of the grid's networks for the choice of collective algorithms
-// (coll/engine/network.hpp), by what the world and the launcher say.
+// The network figures of the grid for the choice of collective algorithms
+// (coll/engine/network.hpp), from the world and the launcher.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ coll::Network networks_of(const core::World& world, const std::string& text);
 /// The same of clusters that turned out to stand in one room: what `text` leaves out is as there.
 coll::Network networks_of_room(const core::World& world, const std::string& text, double bandwidth);
 
-/// Whether the clusters may stand in one room, for all that is said of them, and not all is said.
+/// Whether the known figures allow that the clusters stand in one room, and some figures are
+/// unknown.
 bool may_be_one_room(const core::World& world, const std::string& text);
 
 }  // namespace isthmus::face

@@ -2,9 +2,9 @@
 
 namespace isthmus::face {
 
-/// Called once by MPI_Init: collective over the ranks of MPI_COMM_WORLD. At rank 0, what a stream
-/// carries, in bytes a second, where all clusters turn out to be in one room and that may make a
-/// difference to the choice of algorithms; otherwise, and elsewhere, 0.
+/// Called once by MPI_Init: collective over the ranks of MPI_COMM_WORLD. Returns, at rank 0, the
+/// bandwidth of a stream in bytes a second. It is 0 on other ranks, if the clusters are not all in
+/// one room, or if that cannot change the choice of algorithms.
 double bandwidth_of_room();
 
 }  // namespace isthmus::face

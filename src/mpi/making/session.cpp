@@ -53,7 +53,7 @@ void call(MPI_Errhandler handler, MPI_Info info, int code) {
   native.Session_finalize(&session);
 }
 
-/// MPI_Session_init after the end. There is nothing left to abort with.
+/// MPI_Session_init after the end. The library offers nothing to abort with any more.
 int refuse(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   *session = null_session();
   const int code = MPI_ERR_UNSUPPORTED_OPERATION;
@@ -92,7 +92,7 @@ ISTHMUS_MPI(Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session*
 
 // coverage: the last leaves the grid after MPI_Finalize, or without MPI_Init when the program exits
 ISTHMUS_MPI(Session_finalize)(MPI_Session* session) {
-  // What is kept of it goes first: the native session ends with all that was made of it.
+  // Its kept state goes first: the native session ends with all that was made of it.
   if (!inner_call() && session != nullptr) buffer_of_ended(forget_session(*session));
   const int code = native.Session_finalize(session);
   if (code == MPI_SUCCESS && !inner_call()) end_session();

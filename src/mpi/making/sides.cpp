@@ -72,7 +72,7 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   throw coll::Failure(kClasses[kind], std::string(told.begin(), told.end()));
 }
 
-// Two words are what a leader offers as the context, one tells whether its side comes from a
+// A leader's first two words are its offer of the context, one shows whether its side comes from a
 // session, the others are its group. The context of the first side is taken.
 Meeting meet_remote(const Side& side) {
   constexpr std::size_t kHead = 3;

@@ -1,6 +1,6 @@
-// Two sides become an intercommunicator: the leaders tell each other their groups, and then their
-// members; from there on everybody knows both sides, and what follows is the same wherever they
-// lie. How the leaders speak with each other is the caller's.
+// Makes an intercommunicator of two sides. The leaders exchange their groups and pass them on to
+// their members. Then every member knows both sides, and the rest is the same wherever they lie.
+// The caller provides the messages between the leaders.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,8 @@ struct Side {
   MPI_Comm comm;  ///< an intracommunicator
   int leader;     ///< its rank there
   bool leading;   ///< this process is the leader
-  /// The leader's: tells the other leader `words`, and returns what that tells at the same time.
-  /// Nothing: they could not reach each other, and an error has been raised. May throw
-  /// coll::Failure.
+  /// For the leader: sends the other leader `words`, and returns the words that come back. Empty:
+  /// they could not reach each other, and an error has been raised. May throw coll::Failure.
   std::function<std::optional<Words>(const Words& words)> exchange;
   SessionRef session = {};  ///< that `comm` comes from, on all its members or on none
 };
@@ -33,15 +32,15 @@ struct Meeting {
   bool of_sessions;       ///< both sides come from one
 };
 
-/// What the leader knows, for all members of the side. Collective. Where `words` throws
-/// coll::Failure on the leader, all throw one of that class and sentence.
+/// Sends the leader's words to all members of the side. Collective. If `words` throws coll::Failure
+/// on the leader, all throw one of that class and sentence.
 Words tell(const Side& side, const std::function<Words()>& words);
 
 /// Both groups, and a context. Collective over both sides. Throws coll::Failure.
 Meeting meet_remote(const Side& side);
 
-/// The intercommunicator of those who have met; all members learn the outcome. Returns an MPI error
-/// code (raised) or throws coll::Failure.
+/// The intercommunicator of sides that have met; all members learn the outcome. Returns an MPI
+/// error code (raised) or throws coll::Failure.
 int join_sides(const Side& side, const Meeting& meeting, MPI_Comm* newintercomm);
 
 }  // namespace isthmus::face

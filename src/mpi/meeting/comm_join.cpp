@@ -1,5 +1,6 @@
-// MPI_Comm_join: two processes that share a socket. They tell each other there who they are, and
-// all that leaders tell (mpi/making/sides.hpp); those of two runs a port.
+// MPI_Comm_join: two processes that share a socket. They introduce themselves there. Processes of
+// one run then exchange all that leaders exchange (mpi/making/sides.hpp); those of two runs, a
+// port.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What each end says first: whose job it is of, padded with zeros.
+/// Each end's first message: the name of its job, padded with zeros.
 constexpr std::size_t kIntroduction = 128;
 constexpr std::string_view kGreeting = "isthmus ";
 constexpr std::size_t kPortText = 256;
@@ -65,7 +66,7 @@ std::optional<Words> exchange(int fd, const Words& words) {
   return theirs;
 }
 
-/// Tells the other end something short, and returns what that tells.
+/// Sends the other end a short text, and returns the text from there.
 std::string swap_texts(int fd, std::string mine, std::size_t most) {
   mine.resize(most);
   write_all(fd, std::as_bytes(std::span(mine)));
@@ -75,13 +76,13 @@ std::string swap_texts(int fd, std::string mine, std::size_t most) {
   return theirs;
 }
 
-/// The job of the other end; empty where that is no process of a grid.
+/// The job of the other end; empty if that is not in a grid.
 std::string job_there(int fd) {
   const std::string theirs = swap_texts(fd, std::string(kGreeting) + grid()->job, kIntroduction);
   return theirs.starts_with(kGreeting) ? theirs.substr(kGreeting.size()) : std::string();
 }
 
-/// With a process of another run: at a port of which only these two know.
+/// Joins with a process of another run, at a port that only these two know.
 int join_runs(int fd, const std::string& theirs, MPI_Comm* intercomm) {
   if (grid()->job < theirs) {
     const std::string port = text_of(ask_launcher({{"do", "open"}}), "port");

@@ -1,4 +1,4 @@
-// What an MPI_Info says.
+// Reads values of an MPI_Info.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace isthmus::face {
 
-/// Nothing where it has no such key. Not for MPI_INFO_NULL.
+/// Empty without the key. Not for MPI_INFO_NULL.
 std::optional<std::string> value_of(MPI_Info info, const char* key);
 
 /// Seconds to wait, by the key that MPICH has for MPI_Comm_connect, too; raises MPI_ERR_INFO.

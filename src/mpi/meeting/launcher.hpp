@@ -1,4 +1,4 @@
-// What this process asks the launcher (docs/control.md, "What ranks ask").
+// Requests of this process to the launcher (docs/control.md, "What ranks ask").
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace isthmus::face {
 /// the class and the sentence of an answer that is an error.
 nlohmann::json ask_launcher(const nlohmann::json& request);
 
-/// Of the answers to ask_launcher; throws coll::Failure where it is not there.
+/// Reads a text from an answer of ask_launcher; throws coll::Failure if it is missing.
 std::string text_of(const nlohmann::json& answer, const char* key);
 
 }  // namespace isthmus::face

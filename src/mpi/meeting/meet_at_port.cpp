@@ -1,5 +1,5 @@
-// The two roots ask the launcher for each other; from there on they speak over the engine, in the
-// context that the accepting one has offered, and join their sides as MPI_Intercomm_create does.
+// The launcher introduces the two roots to each other. Then they speak over the engine, in the
+// context that the accepting one has offered. They join their sides as MPI_Intercomm_create does.
 #include <cstring>
 #include <optional>
 
@@ -38,8 +38,8 @@ Remote find_remote(At what, const PortCall& port) {
   return {peer, context->get<std::uint64_t>()};
 }
 
-/// Tells the other root `words`, and returns its own. Nobody else has the context, so that all say
-/// that they are of rank 0 there: runs know each other's processes by different numbers.
+/// Sends the other root `words`, and returns its own. The context is theirs alone, so both use rank
+/// 0 as the source: runs know each other's processes by different numbers.
 Words converse(const Remote& remote, const Words& words) {
   const std::uint64_t context = remote.context | traffic::kMeetingContext;
   core::SendOp sent;

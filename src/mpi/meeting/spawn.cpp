@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the root alone gives; of MPI_Comm_spawn, one of each.
+/// The arguments of the root alone; MPI_Comm_spawn has one of each.
 struct Commands {
   int count;
   char** commands;

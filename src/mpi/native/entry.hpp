@@ -1,10 +1,10 @@
-// How a function of the face is declared: ISTHMUS_MPI(Send)(const void* buf, ...) { ... } defines
-// what both MPI_Send and PMPI_Send of the program reach. The build scans the sources for these
-// lines: a function that has one is ours, every other one that names a communicator, group,
-// request, message, window, file or session gets a generated guard (see tools/generate), and
-// the rest go straight to the native library. Entries of collectives, files and messages are
-// generated from tables (tools/generate/collectives.py, files.py, forwards.py). A comment line
-// `// coverage: ...` directly above is shown in docs/coverage.md.
+// Declares a function of the face: ISTHMUS_MPI(Send)(const void* buf, ...) { ... } defines both
+// MPI_Send and PMPI_Send of the program. The build scans the sources for these lines, and a
+// function with one is ours. Other functions that name a communicator, group, request, message,
+// window, file or session get a generated guard (see tools/generate). The rest go straight to the
+// native library. Entries of collectives, files and messages are generated from tables
+// (tools/generate/collectives.py, files.py, forwards.py). A comment line `// coverage: ...`
+// directly above is shown in docs/coverage.md.
 #pragma once
 
 #include "mpi/native/native.hpp"

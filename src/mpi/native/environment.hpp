@@ -1,4 +1,4 @@
-// What `isthmus run` leaves in the environment of a rank (docs/control.md).
+// The variables that `isthmus run` leaves in the environment of a rank (docs/control.md).
 #pragma once
 
 #include <cstddef>

@@ -1,16 +1,15 @@
-// What the entry stub (src/preload) sees of a face.
+// The part of a face that the entry stub (src/preload) sees.
 #pragma once
 
 #include <cstddef>
 
 namespace isthmus::face {
 
-/// One function that the face knows: `name` is one of include/isthmus.h's questions
-/// ("isthmus_topology_link") or one of Fortran's calls, which the stub hands on, or an MPI name
-/// ("MPI_Send"); the stub routes it and its profiling name to `function`, or to the native library
-/// where that is null. A function that is not in the table is newer than the mpi.h of this face:
-/// what it would do to grid objects is not known, so it cannot be called. A table is sorted and
-/// ends with {nullptr, nullptr}.
+/// One function that the face knows. `name` is an MPI name ("MPI_Send"), one of include/isthmus.h's
+/// functions ("isthmus_topology_link") or one of Fortran's calls, which the stub hands on. The stub
+/// routes it and its profiling name to `function`, or to the native library if that is null. A
+/// function outside of the table is newer than the mpi.h of this face. Its effect on grid objects
+/// is unknown, so it cannot be called. A table is sorted and ends with {nullptr, nullptr}.
 struct FaceFunction {
   const char* name;
   void* function;
@@ -21,15 +20,15 @@ extern const FaceFunction kFaceFunctions[];
 /// The same where ISTHMUS_PROFILE is set: calls that communicate are counted first (profile/).
 extern const FaceFunction kProfiledFunctions[];
 
-/// The value of a variable that `isthmus run` left for this rank; null where there is none. The
-/// environment of the process has them no more.
+/// The value of a variable that `isthmus run` left for this rank, or null. The environment of the
+/// process does not have them any more.
 char* setting(const char* name);
 
 /// Whether calls that communicate are counted, so that functions are to be those of
 /// kProfiledFunctions.
 bool profiles();
 
-/// A function of the native library that mpi.h may not declare; null where there is none.
+/// A function of the native library that mpi.h may not declare, or null.
 void* native_function(const char* symbol);
 
 }  // namespace isthmus::face

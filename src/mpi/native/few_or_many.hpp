@@ -1,4 +1,4 @@
-// An array of which few elements are usual: those lie within it, many on the heap.
+// An array that usually has few elements: those lie within it, many on the heap.
 #pragma once
 
 #include <algorithm>

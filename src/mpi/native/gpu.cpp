@@ -1,5 +1,5 @@
-// Whether MPI takes pointers to the memory of a GPU. What crosses to another cluster is read and
-// written by the CPU, so the answer is no there, whatever the native library can do: a program that
+// Whether MPI takes pointers to the memory of a GPU. The CPU reads and writes all data that crosses
+// to another cluster. So the answer there is no, whatever the native library can do. A program that
 // asks then copies to the host's memory itself.
 #include "mpi/native/gpu.hpp"
 
@@ -29,7 +29,7 @@ std::atomic<int> looks{0};
 std::atomic<unsigned long long> libraries_seen{0};
 std::atomic<PointerGetAttribute> pointer_get_attribute{nullptr};
 
-// How many libraries have been loaded so far.
+// The number of libraries loaded so far.
 unsigned long long libraries() {
   unsigned long long count = 0;
   dl_iterate_phdr(

@@ -9,7 +9,7 @@
 
 namespace isthmus::face {
 
-/// Of one kind of handle, by key(). From any thread.
+/// The uses of one kind of handle, by key(). From any thread.
 class HandleUses {
  public:
   void begin(std::uintptr_t handle);

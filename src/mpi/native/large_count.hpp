@@ -1,6 +1,6 @@
 // The two forms of functions with counts: int (MPI_Send) and MPI_Count (MPI_Send_c). Libraries
-// without large counts (Open MPI before its own _c functions) have only the first, and a face
-// must not define what its mpi.h lacks:
+// without large counts (Open MPI before its own _c functions) have only the first. A face must not
+// define what its mpi.h lacks:
 //
 //   template <class Count>
 //   int send(const void* buf, Count count, ...) {
@@ -35,8 +35,8 @@ constexpr bool fits_int(MPI_Count count) {
 
 }  // namespace isthmus::face
 
-/// The native function for counts of type Count (int or MPI_Count). Where mpi.h has no large
-/// counts it is the int form.
+/// The native function for counts of type Count (int or MPI_Count). If mpi.h has no large counts it
+/// is the int form.
 #if ISTHMUS_LARGE_COUNT
 #define ISTHMUS_NATIVE(name, Count) \
   ::isthmus::face::by_count<Count>(::isthmus::face::native.name, ::isthmus::face::native.name##_c)

@@ -1,6 +1,6 @@
 // The native MPI library under the face: its types and constants (from the mpi.h of this face's
-// ABI) and its functions, called through a table that is filled when the face is opened. The face
-// is linked to no libmpi: every call to the native library goes through `native`.
+// ABI) and its functions. A table, filled when the face is opened, holds the functions. The face is
+// linked to no libmpi: every call to the native library goes through `native`.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1

@@ -37,7 +37,7 @@ struct Buffer {
   }
 };
 
-/// What a buffer is attached to: the process, a session or a grid communicator.
+/// The owner of a buffer: the process, a session or a grid communicator.
 struct Owner {
   std::uintptr_t session = 0;  // the address of its GridSession
   std::uintptr_t comm = 0;     // the key of its handle

@@ -44,8 +44,8 @@ Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
   for (;;) {
     *code = native.Iprobe(local, tag, g.native, &flag, &found.status);
     if (*code != MPI_SUCCESS || flag == 0) return {};
-    // What a held receive would take is not there for a probe. Serving takes it away, so this
-    // ends.
+    // A probe does not find a message that a held receive would take. Serving takes the message
+    // away, so this ends.
     const int from = g.rank_of_native(found.status.MPI_SOURCE);
     if (!g.held || !g.held->overlaps(from, found.status.MPI_TAG)) break;
     g.held->serve();
@@ -62,7 +62,7 @@ Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
 
 Found look_anywhere(GridComm& g, int tag, Take take, int* code) {
   constexpr int kAny = MPI_ANY_SOURCE;
-  // Neither side starves the other.
+  // Alternate, so that neither side starves the other.
   static std::atomic<unsigned> turn{0};
   const bool far_first = turn.fetch_add(1, std::memory_order_relaxed) % 2 == 0;
   Found found = far_first ? look_far(g, kAny, tag, take) : look_near(g, kAny, tag, take, code);

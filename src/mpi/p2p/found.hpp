@@ -33,7 +33,7 @@ inline void give_status(const Found& found, MPI_Status* status) {
   status->MPI_ERROR = error;
 }
 
-/// What a probe waits for; the arguments have been checked.
+/// Describes a probe's wait; the arguments have been checked.
 inline auto waiting_for_message(const GridComm& g, int source, int tag) {
   return [&g, source, tag](WaitingFor& wait) {
     wait.comm = g.native;

@@ -67,7 +67,7 @@ void HeldReceives::add(HeldReceive& receive) {
     receive.op.tell = &matched_;
     grid()->endpoint->recv(receive.op);
   }
-  // What many are waiting for is looked for by whoever waits, not at each of them.
+  // With several held receives, the waiting threads look for all of them at once.
   if (index_.size() == 1) serve();
 }
 
@@ -141,8 +141,8 @@ bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
   return true;
 }
 
-/// Finds the receive that a native message which has arrived must go to, and gives it that. False:
-/// there is none.
+/// Finds the receive for a native message that has arrived, and gives it the message. False: it
+/// found none.
 bool HeldReceives::serve_message(MPI_Status status) {
   HeldReceive* receive = first_for(status);
   if (receive == nullptr) return false;

@@ -1,7 +1,7 @@
 // Receives that the native library must not have yet. A message for a wildcard on a grid
 // communicator may come from this cluster (natively) or from another one (through the engine). The
-// wildcard is posted in the engine and held here, where it is offered every native message that
-// fits; later receives from this cluster that could match the same messages queue behind it.
+// wildcard is posted in the engine and held here, where it is offered every matching native
+// message. Later receives from this cluster that could match the same messages queue behind it.
 // Posting order decides.
 //
 // All functions are called under the progress lock.
@@ -20,7 +20,7 @@ namespace isthmus::face {
 
 struct GridComm;
 
-/// A receive on hold. Whoever owns it keeps it in place until it has left its HeldReceives.
+/// A receive on hold. Its owner keeps it in place until it has left its HeldReceives.
 class HeldReceive : public HeldEntry {
  public:
   enum class Kind {

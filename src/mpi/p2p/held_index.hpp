@@ -1,5 +1,5 @@
-// What is held on one communicator, found by what it could match: the receive that was posted first
-// among all that match a message, in constant time however many there are. Knows no MPI.
+// The held receives of one communicator, by the messages that they could match. Finds the receive
+// posted first among all that match a message, in constant time. Knows no MPI.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace isthmus::face {
 
-/// What a receive matches: a source or core::kAnySource, a tag or core::kAnyTag.
+/// The messages that a receive matches: a source or core::kAnySource, a tag or core::kAnyTag.
 struct Pattern {
   int source = core::kAnySource;
   int tag = core::kAnyTag;

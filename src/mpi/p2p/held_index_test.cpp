@@ -60,7 +60,7 @@ TEST(HeldIndex, EachPatternHasItsTurn) {
   for (const auto& entry : entries) index.erase(*entry);
 }
 
-/// What HeldIndex promises, by looking at everything.
+/// HeldIndex's contract, implemented by a full search.
 struct Reference {
   std::list<HeldEntry*> entries;
 

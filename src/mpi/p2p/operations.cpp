@@ -208,7 +208,9 @@ bool NativeOperation::advance() {
   native.Test_cancelled(&status, &cancelled);
   result.cancelled = cancelled != 0;
   result.source = source_;
-  if (source_ == MPI_PROC_NULL) return true;  // a send, or a receive from nobody: all is empty
+  if (source_ == MPI_PROC_NULL)
+    return true;  // a send, or a receive from MPI_PROC_NULL: all is
+                  // empty
   result.tag = status.MPI_TAG;
   result.bytes = bytes_of(status);
   return true;

@@ -38,9 +38,9 @@ auto native_isend() {
   if constexpr (mode == Mode::Ready) return ISTHMUS_NATIVE(Irsend, Count);
 }
 
-/// The native rank of a member of this cluster, when all that a blocking call on MPI_COMM_WORLD
-/// needs is the native call with that rank; -1 when there is more to it, or may be. Calls nothing,
-/// so that a caller's arguments stay in their registers and the native call is a jump.
+/// The native rank of a member of this cluster, if a blocking call on MPI_COMM_WORLD needs only the
+/// native call with that rank. Otherwise, or if it is not sure, -1. Calls nothing, so that a
+/// caller's arguments stay in their registers and the native call is a jump.
 inline int plain_rank(MPI_Comm comm, int rank) {
   const GridComm* const world = world_comm.load(std::memory_order_acquire);
   if (world == nullptr || comm != MPI_COMM_WORLD || inner_call() || !idle()) return -1;

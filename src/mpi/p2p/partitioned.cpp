@@ -1,5 +1,5 @@
-// MPI-4.1 section 4.2: partitioned communication. With a peer in this cluster it is the native
-// library's; partitioned.hpp has the rest.
+// MPI-4.1 section 4.2: partitioned communication. The native library handles peers in this cluster;
+// partitioned.hpp has the rest.
 #include "mpi/p2p/partitioned.hpp"
 
 #include <algorithm>
@@ -36,14 +36,14 @@ void Partitions::check(int partition) const {
 #ifdef ISTHMUS_HAS_Psend_init
 namespace {
 
-/// What the native library says of a plain message of these; a count beyond int is checked as the
+/// A count for the native library's check of a plain message; a count beyond int is checked as the
 /// largest.
 int checkable(MPI_Count count) {
   return static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
 }
 
-/// With a peer in this cluster, or on a native communicator. `source`: the rank that statuses get,
-/// where that is not the native one.
+/// Partitioned communication with a peer in this cluster, or on a native communicator. `source`:
+/// the rank for statuses, if it differs from the native one.
 class NativePartitioned final : public NativePersistent {
  public:
   explicit NativePartitioned(int source) : NativePersistent(source), translated_(source >= 0) {}
@@ -184,7 +184,7 @@ ISTHMUS_MPI(Parrived)(MPI_Request request, int partition, int* flag) {
     *flag = inactive || operation->arrived(partition) ? 1 : 0;
     return MPI_SUCCESS;
   });
-  if (code == MPI_SUCCESS && *flag == 0) {  // who asks again and again does the network's work
+  if (code == MPI_SUCCESS && *flag == 0) {  // a caller that tests in a loop does the network's work
     pump();
     grid()->endpoint->poll();
   }

@@ -1,9 +1,9 @@
 // MPI-4.1 section 4.2 between clusters: partitioned sends and receives.
 //
-// MPI_Psend_init tells the receiver of a new *channel* by a message with the program's tag, in a
-// context that no other messages have: so inits match in their order. From then on each partition
-// is a message in the channel's own context, whose tag is the partition's number: it leaves when it
-// is ready, and lands where it belongs whatever the receiver's partitions are.
+// MPI_Psend_init announces a new *channel* to the receiver by a message with the program's tag, in
+// a context for such messages alone: so inits match in their order. Then each partition is a
+// message in the channel's own context, with the partition's number as its tag. It leaves when it
+// is ready. It lands at its own place whatever the receiver's partitions are.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ struct Partitions {
 
   /// Throws coll::Failure.
   Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatype type_);
-  /// Where the elements of a partition are.
+  /// The address of a partition's elements.
   std::byte* at(int partition) const { return buffer + partition * count * extent; }
   /// Throws coll::Failure for a partition that there is not.
   void check(int partition) const;
 };
 
-/// What the sender tells when it makes a channel.
+/// The sender's message when it makes a channel.
 struct PartitionedInit {
   std::uint64_t context = 0;     ///< of the partitions
   std::uint64_t bytes = 0;       ///< of each, packed
   std::uint64_t partitions = 0;  ///< the sender's
 };
 
-/// What a channel knows, shared by the request and the operation of each start.
+/// A channel's state, shared by the request and the operation of each start.
 class SendChannel;
 class RecvChannel;
 std::shared_ptr<SendChannel> make_send_channel(const GridCommRef& comm, Partitions partitions,
@@ -49,7 +49,7 @@ std::shared_ptr<SendChannel> make_send_channel(const GridCommRef& comm, Partitio
 std::shared_ptr<RecvChannel> make_recv_channel(const GridCommRef& comm, Partitions partitions,
                                                int source, int tag);
 
-/// What MPI_Pready and MPI_Parrived find behind a request that is active. All is called under the
+/// The operation behind an active request, for MPI_Pready and MPI_Parrived. All is called under the
 /// progress lock. Throws coll::Failure.
 class PartitionedOperation : public Operation {
  public:

@@ -70,7 +70,7 @@ class RecvChannel {
 
 namespace {
 
-/// From MPI_Start to completion.
+/// One round, from MPI_Start to completion.
 class PartitionedReceive final : public PartitionedOperation {
  public:
   explicit PartitionedReceive(std::shared_ptr<RecvChannel> channel)
@@ -83,8 +83,8 @@ class PartitionedReceive final : public PartitionedOperation {
       packed_ = std::make_unique_for_overwrite<std::byte[]>(channel_->capacity());
       memory_ = packed_.get();
     }
-    // Where the sender is not known yet, somebody has to see to it while this thread waits for
-    // something else.
+    // If the sender is not known yet, another thread must advance this while its own thread waits
+    // for something else.
     passive = post();
   }
 
@@ -166,7 +166,7 @@ class PartitionedReceive final : public PartitionedOperation {
   std::unique_ptr<core::RecvOp[]> pieces_;  // one for each partition of the sender
   std::size_t number_ = 0;                  // of them
   std::size_t piece_bytes_ = 0;             // of each
-  std::size_t come_ = 0;                    // the first so many are done
+  std::size_t come_ = 0;                    // the first `come_` are done
   std::vector<bool> unpacked_;              // of my partitions
 };
 

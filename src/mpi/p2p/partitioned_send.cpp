@@ -71,7 +71,7 @@ class SendChannel {
 
 namespace {
 
-/// From MPI_Start to completion.
+/// One round, from MPI_Start to completion.
 class PartitionedSend final : public PartitionedOperation {
  public:
   explicit PartitionedSend(std::shared_ptr<SendChannel> channel)
@@ -117,7 +117,7 @@ class PartitionedSend final : public PartitionedOperation {
   const std::shared_ptr<SendChannel> channel_;
   const std::size_t number_;
   const std::unique_ptr<Piece[]> pieces_;
-  std::size_t done_ = 0;  // the first so many are
+  std::size_t done_ = 0;  // the first `done_` are
 };
 
 }  // namespace

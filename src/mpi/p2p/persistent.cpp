@@ -1,5 +1,5 @@
-// MPI-4.1 section 3.9: persistent requests. What goes to or comes from this cluster alone is the
-// native library's; the rest makes a new operation at each start.
+// MPI-4.1 section 3.9: persistent requests. Messages within this cluster are the native library's;
+// the others make a new operation at each start.
 #include <utility>
 
 #include "mpi/p2p/p2p.hpp"

@@ -5,7 +5,7 @@
 namespace isthmus::face {
 namespace {
 
-// From another cluster, from anywhere, or from a rank that is none.
+// Receives from another cluster, from anywhere, or from an invalid rank.
 template <class Count>
 [[gnu::noinline]] int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type,
                                    int source, int tag, MPI_Status* status, const char* function) {

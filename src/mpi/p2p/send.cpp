@@ -69,7 +69,7 @@ int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type
     if (code != MPI_SUCCESS) return code;
     auto operation =
         start_remote_send<mode>(g, Outgoing(buffer, count, type, copy_for(mode)), destination, tag);
-    // What has ended needs no request of ours: one of the library's to nobody has ended, too.
+    // The send is complete, so return a native request to MPI_PROC_NULL, which is complete too.
     if (mode != Mode::Synchronous && operation->advance()) {
       return native.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, g.native, request);
     }

@@ -31,5 +31,5 @@ using namespace isthmus::face;
 // coverage: any communicator: ends the whole grid with the code
 ISTHMUS_MPI(Abort)(MPI_Comm comm, int errorcode) {
   if (native_call()) return native.Abort(comm, errorcode);
-  abort_grid(errorcode, "");  // whoever reports it says which rank, and the code
+  abort_grid(errorcode, "");  // the report names the rank and the code
 }

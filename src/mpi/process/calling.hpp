@@ -1,5 +1,5 @@
-// Which MPI function of the grid this thread is in, for whoever asks where the program is; and for
-// the trace.
+// The MPI function of the grid that this thread is in, for questions about the program's state and
+// for the trace.
 #pragma once
 
 #include "core/trace/trace.hpp"

@@ -12,7 +12,7 @@ namespace isthmus::face {
 class Choices {
  public:
   void count(const coll::Problem& problem, const coll::Choice& choice);
-  /// Lines of a table; empty where there was no collective.
+  /// Lines of a table; empty without collectives.
   std::string table() const;
 
  private:

@@ -12,9 +12,9 @@ namespace isthmus::face {
 /// per distinct sentence and are bounded in number; beyond the bound the plain class is returned.
 int error_code(int error_class, const std::string& function, const std::string& reason);
 
-/// Invokes the error handler of `comm` (native or grid) with `code` and returns what the calling
-/// MPI function should return. With MPI_ERRORS_ARE_FATAL (or MPI_ERRORS_ABORT) the whole grid is
-/// aborted after a sentence on standard error. MPI_COMM_NULL: the error belongs to no object.
+/// Invokes the error handler of `comm` (native or grid) with `code`. Returns the result for the
+/// calling MPI function. MPI_ERRORS_ARE_FATAL (or MPI_ERRORS_ABORT) aborts the whole grid after a
+/// sentence on standard error. MPI_COMM_NULL: the error belongs to no object.
 int raise(MPI_Comm comm, int code, const char* function);
 
 /// Calls the program's handler with a communicator of this process alone: its own is gone, or not
@@ -27,16 +27,16 @@ enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);
 /// Returns how the handler of `comm` handles errors; MPI_COMM_NULL counts as for raise.
 Handling handling_on(MPI_Comm comm);
-/// What a process does before an error ends it, as its profile is told; none: null.
+/// Called before an error ends the process, to send its profile; may be null.
 inline std::atomic<void (*)()> before_death = nullptr;
-/// What a fatal handler does: ends the grid with a sentence. `object` is what the handler hangs on.
+/// The action of a fatal handler: ends the grid with a sentence. `object` has the handler.
 [[noreturn]] void die(const std::string& object, int code, const char* function);
 
-// refusal.cpp: what Isthmus does not do on grid objects. Where the handler returns, tells as well.
-/// error_code + raise.
+// refusal.cpp: functions that Isthmus does not support on grid objects. If the handler returns,
+// they also print a message.
 int unsupported(MPI_Comm comm, const char* function, const char* reason);
-/// Says on standard error that the program is given an error which it may not look at: at the first
-/// refusal of each function, on one process where all members of `comm` are refused.
+/// Prints on standard error that the program gets an error which it may not check. Prints at the
+/// first refusal of each function. If all members of `comm` are refused, one process prints.
 void tell_refusal(MPI_Comm comm, const char* function, const char* reason);
 
 }  // namespace isthmus::face

@@ -15,13 +15,13 @@
 namespace isthmus::face {
 namespace {
 
-// A process has at most 1024 requests of accesses under way, of 16 MiB, and its threads a call
-// each: more is no program's doing.
+// A process has at most 1024 requests of accesses under way, of 16 MiB, and each of its threads one
+// call. No program sends more.
 constexpr std::size_t kMostWaiting = 4096, kMostBytes = 4 * file::kMostUnderWay;
-// Who holds a range does so while it reads or writes once.
+// A process holds a range only while it reads or writes once.
 constexpr std::chrono::microseconds kRetry{200};
 
-/// Does what is asked, in the order in which it has come.
+/// Handles requests in the order in which they have come.
 class Answers {
  public:
   bool add(std::shared_ptr<FileRequests> by, core::NodeId from, std::span<const std::byte> bytes) {
@@ -71,8 +71,8 @@ class Answers {
 
   bool answer(const Message& message) {
     const auto request = file::decode_request(message.bytes);
-    // What cannot be read has no number to answer to: its sender is of another version, and
-    // gateways see to it that there is none.
+    // An unreadable request has no number to answer to. Its sender would be of another version, and
+    // gateways refuse such senders.
     if (request) {
       auto reply = server_.handle(message.from, *request, message.by->only());
       if (!reply) return false;

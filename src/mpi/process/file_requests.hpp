@@ -1,5 +1,5 @@
-// What far processes ask the file service of this one: a thread of its own, which the file system
-// may hold up, does it.
+// Requests of far processes to the file service of this one. A thread of its own handles them,
+// since the file system may block it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ void post_file_message(core::Engine& engine, core::NodeId to, std::uint64_t cont
 /// Takes requests of one context, on the I/O's turn, and answers in another.
 class FileRequests final : public core::Service, public std::enable_shared_from_this<FileRequests> {
  public:
-  /// `only`: who asks here gets no other file.
+  /// `only`: requests here may use no other file.
   explicit FileRequests(std::uint64_t replies, std::optional<file::Paths> only = std::nullopt)
       : replies_(replies), only_(std::move(only)) {}
   bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override;

@@ -43,7 +43,7 @@ bool take_reply(file::Caller& caller, core::NodeId from, std::uint64_t requests,
 
 class Replies final : public core::Service {
  public:
-  /// What takes them. In its lock.
+  /// Sets the engine of the replies. In its lock.
   void serve_by(core::Engine& engine) { engine_ = &engine; }
 
   bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
@@ -70,7 +70,7 @@ class Replies final : public core::Service {
   std::map<core::NodeId, std::shared_ptr<file::Caller>> callers_;
 };
 
-/// Of one process about one file.
+/// The replies of one process about one file.
 class RepliesOfOne final : public core::Service {
  public:
   RepliesOfOne(core::Engine& engine, core::NodeId node, std::uint64_t requests)
@@ -95,7 +95,7 @@ struct Services {
   const std::shared_ptr<FileRequests> requests =
       std::make_shared<FileRequests>(traffic::kFileReplies);
   Replies replies;
-  // Of files that several runs have open, by what their requests go in.
+  // Services of files that several runs have open, by the context of their requests.
   std::map<std::uint64_t, std::shared_ptr<core::Service>> of_files;
 };
 Services& services() {

@@ -13,18 +13,19 @@ namespace isthmus::face {
 /// it was called before.
 void serve_files();
 
-/// What asks the service of a far process. After serve_files().
+/// The caller of a far process's service. After serve_files().
 std::shared_ptr<file::Caller> file_caller(core::NodeId node);
 
-// Processes of other runs get at no file service but by a file that they have opened together with
-// this run: it has a service of its own, in a context that its members alone know (`file`, even).
+// Processes of other runs reach a file service only for a file that they have opened together with
+// this run. That file has a service of its own, in a context that only its members know (`file`,
+// even).
 
-/// Serves those who know it that file, and no other.
+/// Serves this file, and no other, to the processes that know the context.
 void serve_one_file(std::uint64_t file, const file::Paths& paths);
-/// What asks a process that does.
+/// The caller of a process with such a service.
 std::shared_ptr<file::Caller> caller_about(std::uint64_t file, core::NodeId node);
-/// Nobody asks here about the file any more, and nothing has been asked that is not answered. None
-/// of both need have begun.
+/// Ends the service of the file and its caller here. No request may come any more, and all of this
+/// process's requests have been answered. Either of the two may never have begun.
 void end_file(std::uint64_t file);
 
 }  // namespace isthmus::face

@@ -1,4 +1,4 @@
-// Where work on files is done that may block: a thread of this process's own, which calls no MPI.
+// The thread for blocking work on files: one of this process's own, which calls no MPI.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace isthmus::face {
 
-/// A piece of work and how it ended. Shared by who waits and the thread that does it.
+/// A piece of work and its outcome. Shared by the waiting thread and the one that does it.
 class Job {
  public:
   explicit Job(std::function<void()> work) : work_(std::move(work)) {}

@@ -1,5 +1,5 @@
-// What becomes of files that the program has open when it leaves MPI. An interface, since the room
-// of files may not be included where MPI is left.
+// Handles files that the program has open when it leaves MPI. An interface, since the room of files
+// may not be included in the code that leaves MPI.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@ namespace isthmus::face {
 
 class FilesLeftOpen {
  public:
-  /// What this process wrote is in the files when this returns, or is told to be missing. All
-  /// processes are still in the grid.
+  /// When this returns, the data that this process wrote is in the files, or reported as missing.
+  /// All processes are still in the grid.
   virtual void settle() = 0;
   /// All processes have settled.
   virtual void tidy() = 0;

@@ -28,9 +28,9 @@ class FreeRanges {
   std::vector<std::atomic<std::uint64_t>> free_;
 };
 
-/// One new communicator's search. Round by round each member offers what it could take, and all
-/// learn what all of them offer. What is offered nobody else gets meanwhile, so searches of several
-/// threads, and of communicators that share members, find different ranges.
+/// One new communicator's search. In each round every member offers the ranges that it could take,
+/// and all learn what is common to the offers. A member's offered ranges are reserved meanwhile. So
+/// searches of several threads, and of communicators that share members, find different ranges.
 class RangeSearch {
  public:
   /// `seed` is the same on all members, and another one for other communicators: searches begin at
@@ -43,7 +43,8 @@ class RangeSearch {
   std::uint64_t offer() const { return offered_; }
   /// `common`: the bits in the offers of all members. True when the search is over.
   bool settle(std::uint64_t common);
-  /// What was found, the caller's to give back; nothing where the members' free ranges do not meet.
+  /// The range that was found, the caller's to give back. Empty if the members' free ranges have
+  /// none in common.
   std::optional<int> found() const { return found_; }
 
  private:

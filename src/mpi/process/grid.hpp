@@ -36,7 +36,8 @@ struct Grid {
   /// For messages of Isthmus's own in the cluster.
   std::unique_ptr<Shadow> shadow;
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
-  /// Of all that began together; with MPI_COMM_WORLD as its handle, also where that is native.
+  /// The communicator of all that began together; its handle is MPI_COMM_WORLD, even if that is
+  /// native.
   std::shared_ptr<GridComm> world_comm;
   std::string networks;             ///< what the launcher says of them: the text of ISTHMUS_NETWORK
   coll::Network network;            ///< what the choice of collective algorithms goes by
@@ -51,7 +52,7 @@ struct Grid {
   /// Counts changes of what choices depend on: all kept ones are made anew.
   std::atomic<std::uint64_t> choices_by{0};
 
-  /// As this process last had to know it; it grows. What it returns stays valid.
+  /// The newest world that this process needed; it grows. The returned reference stays valid.
   const core::World& world() const { return *world_.load(std::memory_order_acquire); }
   void learn_world(std::shared_ptr<const core::World> world);
   /// The clusters of my MPI_COMM_WORLD, and its ranks.
@@ -78,9 +79,10 @@ Grid* grid();
 /// deleted, and an endpoint that has left sends nothing.
 Grid* last_grid();
 
-/// Whether a call is the native library's affair alone: there is no grid, or it comes from within.
+/// Whether a call is the native library's alone: the process is outside a grid, or the call comes
+/// from within.
 inline bool native_call() { return inner_call() || grid() == nullptr; }
-/// For those who join and leave (making/join.cpp): a grid, then null.
+/// For joining and leaving (making/join.cpp): a grid, then null.
 void set_grid(Grid* grid);
 
 /// Ends every process of the grid with `code`, after `sentence` on standard error where there is

@@ -1,4 +1,4 @@
-// What is the same on the whole grid. Stands from MPI_Init on.
+// The values that are the same on the whole grid. Valid from MPI_Init on.
 #pragma once
 
 namespace isthmus::face {
@@ -9,7 +9,7 @@ struct GridLimits {
   int universe_size = 0;
 };
 const GridLimits& limits();
-/// Once, by MPI_Init (making/agree_on_limits.cpp).
+/// Called once, by MPI_Init (making/agree_on_limits.cpp).
 void set_limits(const GridLimits& agreed);
 
 }  // namespace isthmus::face

@@ -11,7 +11,7 @@
 namespace isthmus::face {
 namespace {
 
-// What is refused is called by all, and one of them speaks.
+// All members call a refused function, and one of them prints.
 bool speaks(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return true;
   int rank = 0;

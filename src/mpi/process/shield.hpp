@@ -14,8 +14,8 @@
 
 namespace isthmus::face {
 
-/// Runs `body`, which returns an MPI error code that needs no more raising (a native function has
-/// raised its own). What it throws goes to `raise_it(code)`: coll::Failure with its error class.
+/// Runs `body`, which returns an MPI error code that has already been raised (a native function
+/// raises its own). An exception goes to `raise_it(code)`: coll::Failure with its error class.
 template <class Raise, class Body>
 int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
   const Calling here(function);

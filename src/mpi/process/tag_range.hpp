@@ -1,5 +1,5 @@
-// How Isthmus's own messages between a communicator's members in one cluster keep apart from the
-// program's and from each other: they go by the shadow, a native communicator of all processes of
+// Keeps Isthmus's own messages between a communicator's members in one cluster apart from the
+// program's and from each other. They go by the shadow, a native communicator of all processes of
 // the cluster, where each communicator has a range of tags. Native libraries have few context ids
 // (MPICH 2048), but tags enough.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace isthmus::face {
 
-/// What a communicator has of the shadow, from its making to its end. A value that is moved.
+/// A communicator's part of the shadow, from its making to its end. A value that is moved.
 class TagRange {
  public:
-  /// None: the process is alone in its cluster.
+  /// Empty: the process is alone in its cluster.
   TagRange() = default;
   /// MPI_COMM_WORLD's.
   static TagRange of_world();
-  /// What a search has found.
+  /// The result of a search.
   static TagRange found(int number);
   /// All tags of a shadow of its own, where no range was left.
   static TagRange on(MPI_Comm own_shadow);
@@ -32,8 +32,8 @@ class TagRange {
   /// The tag on the shadow for one within the range (traffic.hpp).
   int tag(int within) const { return first_ + within; }
   int courier_tag(int program_tag) const;
-  /// Something has failed: messages that nobody receives may be left, so nobody is to have these
-  /// tags again.
+  /// Something has failed: unreceived messages may be left, so no communicator may have these tags
+  /// again.
   void spoil() { spoilt_ = true; }
 
  private:
@@ -43,11 +43,11 @@ class TagRange {
   bool own_ = false, spoilt_ = false;
 };
 
-/// What a process has for the ranges: part of its Grid.
+/// A process's state for the ranges: part of its Grid.
 struct Shadow {
-  /// `all` is a native communicator of all processes of the cluster, for this alone; null where the
-  /// process is alone in it. Throws std::runtime_error where the native library breaks MPI's
-  /// promise of tags, or cannot do this for so many clusters.
+  /// `all` is a native communicator of all processes of the cluster, for this alone; null if the
+  /// process is alone in it. Throws std::runtime_error if the native library breaks MPI's promise
+  /// of tags, or cannot do this for that many clusters.
   Shadow(int clusters, MPI_Comm all);
 
   MPI_Comm comm;

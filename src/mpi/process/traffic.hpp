@@ -21,11 +21,11 @@ constexpr int range_size(int clusters) { return collective_tag(coll::tags_of(clu
 
 /// More communicators at a time than any native library has had (2026-11).
 constexpr int kMostRanges = 1 << 16;
-/// How many ranges there are.
+/// The number of ranges.
 constexpr int ranges(int native_upper_bound, int clusters) {
   return std::min(kMostRanges, (native_upper_bound / 2 + 1) / range_size(clusters));
 }
-/// The world may grow: communicators with up to so many clusters have a range, those with more a
+/// The world may grow: communicators with up to this many clusters have a range, those with more a
 /// shadow of their own.
 constexpr int clusters_with_growth(std::size_t clusters) {
   constexpr std::size_t kGrowth = 6;
@@ -53,8 +53,8 @@ constexpr int kGridBarrier = kPromisedTags + 1;
 /// The courier's messages between clusters: contexts of communicators never have this bit, nor
 /// those that follow.
 constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
-/// Partitioned communication: what MPI_Psend_init tells MPI_Precv_init, in the communicator's
-/// context; and the partitions, each channel's in a context of its own.
+/// Partitioned communication: the messages of MPI_Psend_init to MPI_Precv_init, in the
+/// communicator's context; and the partitions, each channel's in a context of its own.
 constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
 /// Between the roots of two sides that meet at a port, in the context that one of them has offered.
@@ -62,10 +62,10 @@ constexpr std::uint64_t kMeetingContext = std::uint64_t{1} << 58;
 /// Contexts that are drawn at random, since members of several runs may have them: each run counts
 /// its own alike.
 constexpr std::uint64_t kRandomContext = std::uint64_t{1} << 57;
-/// What far processes ask file services, and what those answer: two services of every process.
+/// Requests of far processes to file services, and the answers: two services of every process.
 constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1} << 59;
 constexpr std::uint64_t kFileReplies = kFileRequests | 1;
-/// What members of communicators tell each other of collectives that have failed.
+/// Notices between members of communicators about failed collectives.
 constexpr std::uint64_t kFailures = kFileRequests | 2;
 /// Messages of members about calls with wrong arguments.
 constexpr std::uint64_t kWrongCalls = kFileRequests | 3;

@@ -1,6 +1,6 @@
-// What the generated wrappers (tools/generate/profile_wrappers.py) do around a call. A function is
-// a number, its place in kFunctionNames; 0 is none. Calls from within a call are not the program's,
-// and are not counted.
+// Used by the generated wrappers (tools/generate/profile_wrappers.py) around a call. A function is
+// a number, its place in kFunctionNames; 0 stands for no function. Calls from within a call are not
+// the program's, and are not counted.
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,7 @@ class Call {
   void sent(MPI_Comm comm, int destination, Count count, MPI_Datatype type) const {
     if (thread_ != nullptr) thread_->send(comm, destination, count, type);
   }
-  /// By an operation on a window.
+  /// Bytes moved by an operation on a window.
   void moved(MPI_Win window, int target, std::uint64_t size) const {
     thread_->reach(window, target, size);
   }
@@ -133,7 +133,7 @@ class Collective : public Call {
   std::chrono::steady_clock::time_point begun_;
 };
 
-/// The making of a persistent request: what it does counts when it is started.
+/// The making of a persistent request: its data counts when it is started.
 class Keeping : public Call {
  public:
   explicit Keeping(unsigned function, MPI_Comm comm)

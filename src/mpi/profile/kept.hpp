@@ -1,4 +1,4 @@
-// What persistent requests do whenever they are started.
+// The messages of persistent requests, which count whenever they are started.
 #pragma once
 
 #include <cstdint>

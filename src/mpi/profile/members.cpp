@@ -18,7 +18,7 @@ std::atomic<std::uint32_t> generation{1};
 
 namespace {
 
-// So many handles are known at a time; then all are looked up again.
+// The number of handles known at a time; then all are looked up again.
 constexpr std::size_t kMostHandles = 1024;
 
 struct KnownMembers {
@@ -91,7 +91,7 @@ std::vector<int> dist_graph_destinations(MPI_Comm comm) {
   int out = 0;
   int weighted = 0;
   isthmus_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-  // One element more each: where there is none, a library may want an address nevertheless.
+  // One element more each: a library may want an address even for empty lists.
   std::vector<int> sources(static_cast<std::size_t>(in) + 1);
   std::vector<int> ranks(static_cast<std::size_t>(out) + 1);
   std::vector<int> weights(std::max(sources.size(), ranks.size()));
@@ -143,7 +143,7 @@ Members found_members_of_window(MPI_Win window) {
   return found;
 }
 
-/// What is entered must be found outside of the lock: MPI may call the program.
+/// Finds the members outside of the lock: MPI may call the program.
 template <class Find>
 MembersRef known_or(KnownMembers& table, std::uintptr_t handle, Find&& find) {
   {

@@ -1,5 +1,4 @@
-// Whom the ranks of a communicator or window are, in the world: known per handle until that is
-// freed.
+// The world ranks of a communicator's or window's ranks: known per handle until that is freed.
 #pragma once
 
 #include <atomic>
@@ -23,7 +22,7 @@ struct Members {
   int rank = -1;  ///< mine, among those of my side
   bool inter = false;
 
-  /// How many blocks an alltoall has.
+  /// The number of blocks of an alltoall.
   std::uint64_t blocks() const { return world.size(); }
   bool is_root(int root) const { return inter ? root == MPI_ROOT : root == rank; }
   /// Gives something to what `root` gathers.
@@ -31,12 +30,11 @@ struct Members {
 };
 using MembersRef = std::shared_ptr<const Members>;
 
-/// Changes whenever a handle of a communicator, window or datatype is about to be freed: what is
-/// known of handles is to be looked up again.
+/// Changes whenever a handle of a communicator, window or datatype is about to be freed: then all
+/// known handles must be looked up again.
 extern std::atomic<std::uint32_t> generation;
 
-/// On the program's threads. Null where nothing can be said: the handle is null, or there is no
-/// grid.
+/// On the program's threads. Null without an answer: the handle is null, or the grid is.
 MembersRef members_of(MPI_Comm comm);
 MembersRef members_of_window(MPI_Win window);
 

@@ -1,4 +1,4 @@
-// What one thread sent, by receiver.
+// The messages that one thread sent, by receiver.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace isthmus::face::profile {
 
 class Rows {
  public:
-  /// So many receivers have a row of their own, 400 bytes each; the others share one.
+  /// The number of receivers with a row of their own, 400 bytes each; the others share one.
   static constexpr std::size_t kMost = 4096;
   static constexpr int kOthers = -1;
 

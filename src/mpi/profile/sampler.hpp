@@ -1,5 +1,6 @@
-// Where the program's time goes: a thread of its own looks, some 1000 times a second, in which call
-// each of the program's threads is, and whether that waits for another cluster. It never calls MPI.
+// Samples where the program's time goes. A thread of its own looks some 1000 times a second which
+// call each of the program's threads is in, and whether that waits for another cluster. It never
+// calls MPI.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,7 @@ constexpr std::size_t size_class(std::uint64_t bytes) {
   return width < kSizeClasses ? width : kSizeClasses - 1;
 }
 
-/// What went one way: bytes, and messages by size.
+/// The traffic of one direction: bytes, and messages by size.
 struct Sizes {
   std::atomic<std::uint64_t> bytes{0};
   std::array<std::atomic<std::uint64_t>, kSizeClasses> messages{};

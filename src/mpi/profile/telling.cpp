@@ -29,8 +29,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// Of the text that goes with one question: quotes in it are escaped twice on the way, and the whole
-// is to stay below net::kMostAsked.
+// The length of the text in one question. Quotes in it are escaped twice on the way, and the whole
+// must stay below net::kMostAsked.
 constexpr std::size_t kPiece = 10'000;
 constexpr std::chrono::seconds kPatience{60}, kLittlePatience{2};
 

@@ -22,7 +22,7 @@ Threads& threads() {
   return one;
 }
 
-/// Of a thread: hands its Thread on when it ends.
+/// One for each thread: hands its Thread on when it ends.
 struct Lease {
   Thread* thread = nullptr;
   ~Lease() {

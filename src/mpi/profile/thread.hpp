@@ -1,4 +1,4 @@
-// What is kept of one thread of the program: where it is, for the sampler, and what it has counted.
+// The record of one thread of the program: its place, for the sampler, and its counts.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@
 
 namespace isthmus::face::profile {
 
-/// In place of a function: none of the program's.
+/// Stands for a function that is not the program's.
 constexpr unsigned kOther = ~0U;
-/// In place of a rank: the call is of all members, or of none.
+/// Stands for a rank if the call concerns all members, or none.
 constexpr int kNoPeer = -1'000'000;
 
 /// Calls of a collective on one communicator.
@@ -33,14 +33,15 @@ struct Calls {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 class alignas(64) Thread {
  public:
-  /// Where the thread is: `function` last of the three, and 0 outside of MPI.
+  /// The call that the thread is in: `function` is written last of the three, and is 0 outside of
+  /// MPI.
   std::atomic<unsigned> function{0};
   std::atomic<int> peer{kNoPeer};
   std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
 
  private:
   static constexpr std::uintptr_t kNone = ~std::uintptr_t{0};
-  // Of the last message.
+  // The last message's values.
   struct {
     std::uintptr_t comm = kNone, type = kNone;
     Sizes** rows = nullptr;
@@ -81,7 +82,7 @@ class alignas(64) Thread {
       look_up_type(slot, type);
     return slot.size;
   }
-  /// By world rank.
+  /// The sizes for a world rank.
   Sizes& to_world(int world_rank) { return messages_.of(world_rank); }
   Calls& calls(unsigned collective, const MembersRef& members);
 
@@ -89,7 +90,7 @@ class alignas(64) Thread {
     std::atomic<std::uint64_t> read{0}, written{0}, calls{0};
   } files;
 
-  /// Of the wait that it is in, where that tells.
+  /// The reason of its present wait, if that knows it.
   std::atomic<Whence> whence{Whence::Unknown};
 
   const Rows& messages() const { return messages_; }
@@ -100,9 +101,9 @@ class alignas(64) Thread {
 
  private:
   static constexpr std::size_t kSlots = 8;
-  // So many collectives on communicators have their own sums, half a kilobyte each.
+  // The number of collectives on communicators with their own sums, half a kilobyte each.
   static constexpr std::size_t kMostCalls = 1024;
-  // So many pointers to rows are kept for quick finding: 8 MiB.
+  // The number of pointers to rows that are kept for quick access: 8 MiB.
   static constexpr std::size_t kMostPointers = std::size_t{1} << 20;
   static constexpr std::size_t kMostSeen = 1024;  // communicators and windows that they are of
 

@@ -1,5 +1,5 @@
-// What every wait and test does after the native call: statuses and errors of the requests that
-// Isthmus has a hand in.
+// The work of every wait and test after the native call: statuses and errors of the requests that
+// Isthmus handles.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
-// Whether others compute on this process's core, by how long they keep it when it is given away.
-// Between hosts nobody knows how many ranks share one: who waits there looks several times before
-// it gives way while it is alone, and once where others want the core. Pure; on any thread.
+// Whether others compute on this process's core, by how long they keep it after a yield. Between
+// hosts a process cannot know how many ranks share a core. A thread that waits there looks several
+// times between two yields while it is alone, and once if others want the core. Pure; on any
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,10 @@ class CoreSharing {
  public:
   using Length = std::chrono::nanoseconds;
 
-  /// Giving way to nobody takes up to 1 us, a rank's one look with two switches 3 and more
+  /// A yield without a taker takes up to 1 us. A rank's one look with two switches takes 3 and more
   /// (November 2026).
   static constexpr Length kOthersTurn{2500};
-  /// It has been alone after so many times of giving way to nobody: others sleep now and then.
+  /// It counts as alone after this many yields without a taker in a row: others sleep now and then.
   static constexpr int kRemembered = 64;
 
   /// It has given way, and got the core back after so long.

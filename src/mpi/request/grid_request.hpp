@@ -1,4 +1,4 @@
-// What is behind request handles that Isthmus has a hand in. All of it is used under the progress
+// The objects behind request handles that Isthmus handles. All of them are used under the progress
 // lock.
 #pragma once
 

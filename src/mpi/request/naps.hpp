@@ -1,8 +1,7 @@
-// How long who waits for the grid sleeps between two looks at the native library. What comes of the
-// grid ends a nap at once, and what comes of the native library waits for its end: so a nap is a
-// tenth of the time waited, and no longer. Sixteen ranks on two cores that wait 10 ms for an
-// allreduce of 8 B take 17 ms of processor time for it, and 21 where naps double every 16 (November
-// 2026).
+// The length of naps between two looks at the native library, for a thread that waits for the grid.
+// Events of the grid end a nap at once, but those of the native library wait for its end. So a nap
+// is at most a tenth of the time waited. Sixteen ranks on two cores wait 10 ms for an allreduce of
+// 8 B: they take 17 ms of processor time for it, and 21 if naps double every 16 (November 2026).
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// What labs preload into ranks (lab/nospin.cpp) has a thread whose looks at the native library
-// found nothing wait there for up to a millisecond. Who waits for the grid must not: it looks at
-// two networks, and would be late for what comes by the other.
+// A library that labs preload into ranks (lab/nospin.cpp) delays looks at the native library that
+// found nothing, for up to a millisecond. A thread that waits for the grid must not be delayed: it
+// looks at two networks, and would notice the other's events late.
 #pragma once
 
 namespace isthmus::face::native_pause {
 
-/// Finds out whether there is such a library. Once, before the first wait.
+/// Checks if the process has that library. Once, before the first wait.
 void learn();
 
 /// While one lives, this thread's native calls do not wait.

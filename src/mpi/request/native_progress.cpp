@@ -22,8 +22,8 @@ std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to MPI_F
 
 }  // namespace
 
-// MPICH moves nothing on at a probe of a communicator of one process (4.0 and 5.0; 2026-11), so a
-// rank that waited for the grid alone kept its cluster's rendez-vous waiting.
+// MPICH advances nothing at a probe of a communicator of one process (4.0 and 5.0; 2026-11). So a
+// rank that waited for the grid alone would delay its cluster's rendezvous messages.
 void move_native_on() {
   const Grid& g = *grid();
   const bool company = g.shadow->comm != MPI_COMM_NULL;

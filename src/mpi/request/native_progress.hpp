@@ -1,6 +1,6 @@
 // Progress while the program's thread sits in a blocking call of the native library (a collective,
-// the making of a communicator, window or file, a wait): what Isthmus holds or has under way goes
-// on meanwhile. docs/decisions/0012 says why, and what it costs.
+// the making of a communicator, window or file, a wait): Isthmus's outstanding operations go on
+// meanwhile. docs/decisions/0012 gives the reason and the cost.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ enum class ProgressBy {
   None,    ///< nothing does: programs that the standard allows may hang
 };
 
-/// What ISTHMUS_PROGRESS asks for, or the best that the native library allows. To be called before
-/// the native library is initialized; `multiple`: the program wants MPI_THREAD_MULTIPLE. Throws
-/// std::invalid_argument with a sentence.
+/// The kind that ISTHMUS_PROGRESS sets, or else the best that the native library allows. Call it
+/// before the native library is initialized; `multiple`: the program wants MPI_THREAD_MULTIPLE.
+/// Throws std::invalid_argument with a sentence.
 ProgressBy choose_progress(bool multiple);
 
 /// Native progress runs from joining the grid until the native MPI_Finalize begins.
@@ -29,8 +29,8 @@ void stop_native_progress();
 /// wait for that. Between joining the grid and leaving it.
 void move_native_on();
 
-/// True while this thread takes care of what is outstanding, or is about to: it waits for the grid
-/// or has the progress lock. The hook then does nothing. One word of thread-local storage.
+/// True while this thread takes care of all outstanding operations, or is about to: it waits for
+/// the grid or has the progress lock. The hook then does nothing. One word of thread-local storage.
 extern constinit thread_local int attending __attribute__((tls_model("initial-exec")));
 class Attending {
  public:
@@ -49,7 +49,7 @@ class Parked {
   Parked& operator=(const Parked&) = delete;
 };
 
-/// How many threads are in such calls; those made while nothing was outstanding do not count.
+/// The number of threads in such calls; calls begun with nothing outstanding do not count.
 int threads_parked();
 
 /// Calls a native function that may wait for other processes.

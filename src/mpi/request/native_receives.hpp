@@ -11,7 +11,7 @@
 
 namespace isthmus::face {
 
-/// With threads, a completed request's handle may be another's before it is looked up.
+/// In programs with threads, a completed request's handle may be another's before it is looked up.
 inline bool only_native_receives() {
   return idle() && tracked.only_receives() && !threads_multiple();
 }

@@ -1,11 +1,11 @@
-// Open MPI's progress loop gives its core away after each look that found nothing, where ranks are
-// more than cores. A thread that looks at two networks in turn would so come to each of them only
-// after the others have had two turns or three; it withholds that, and gives way itself.
+// Open MPI's progress loop yields its core after each look that found nothing, if ranks outnumber
+// cores. A thread that looks at two networks in turn would so come to each of them only after two
+// or three turns of the others. It prevents these yields, and yields itself.
 #pragma once
 
 namespace isthmus::face::native_yield {
 
-/// Finds out what the native library does by itself. Once it is initialized, before the first wait.
+/// Reads the native library's own setting. Once it is initialized, before the first wait.
 void learn();
 
 /// Has native calls give way (`may`), where they do so by themselves, or not.

@@ -1,5 +1,6 @@
-// How many operations need threads that call MPI: held receives, collectives, duplications under
-// way. When there are none, wait, test and blocking native calls go straight to the native library.
+// The number of operations that need threads that call MPI: held receives, collectives,
+// duplications under way. At 0, wait, test and blocking native calls go straight to the native
+// library.
 #pragma once
 
 #include <atomic>

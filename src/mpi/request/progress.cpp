@@ -30,15 +30,15 @@ constinit thread_local int waits_here = 0;
 constexpr unsigned kSpins = 16;           // looks at the network, about 1 us each
 constexpr unsigned kRoundsPerNative = 4;  // of these, with one look at the native library
 constexpr unsigned kYields = 64;          // more of them, giving way to others
-// Looks at the grid before a core is given away: as long as a switch to another rank and back
-// takes. 8 B exchanged by 4 ranks on two cores: 6.4 us with one look, 1.3 to 2.1 with 16 where a
-// pair has a core each, 7 to 14 where it shares one (2026-11).
+// Looks at the grid before a core is yielded: they take as long as a switch to another rank and
+// back. An exchange of 8 B by 4 ranks on two cores takes 6.4 us with one look. It takes 1.3 to 2.1
+// with 16 if a pair has a core each, and 7 to 14 if it shares one (2026-11).
 constexpr int kMostLooksATurn = 16;
 // Before that, looks at memory that processes of this host write alone, where those are awaited.
 constexpr unsigned kLooksNear = 32;
 constexpr std::chrono::microseconds kStreamNap{100};
-// On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
-// cluster's: it looks and gives way for so long first, as Open MPI does for ever.
+// On one host all ranks wait for each other's turns on the cores, and a napping rank sees no event
+// of its own cluster. So it looks and yields for this long first, as Open MPI does for ever.
 constexpr std::chrono::milliseconds kLooksOnOneHost{5};
 
 CoreSharing core_sharing;
@@ -49,16 +49,16 @@ void give_way() {
   core_sharing.gave_way(std::chrono::steady_clock::now() - before);
 }
 
-// Kernels share cores out by sessions (sched_autogroup): a process that has one to itself, as
-// MPICH's ranks do, gives way to nobody but by sleeping.
+// Kernels share cores out by sessions (sched_autogroup): a process with a session of its own, as
+// MPICH's ranks are, yields its core only by sleeping.
 bool looks_long(const Grid& grid) {
   static const bool leads_session = ::getsid(0) == ::getpid();
   return grid.one_host && !leads_session;
 }
 
-// With more peers a look takes longer, and more ranks want the core. Messages that come by sockets
-// or gateways are moved by others, who may wait for this one (2026-11, 8 B on two cores, medians:
-// through two gateways 23 us with 16 looks, 15 with one; direct in a lab 71 to 84 and 13 to 17).
+// More peers make a look longer, and more ranks want the core. Other processes move the messages of
+// sockets and gateways, and may wait for this one. Medians for 8 B on two cores (2026-11): through
+// two gateways 23 us with 16 looks, 15 with one; direct in a lab 71 to 84 and 13 to 17.
 unsigned looks_a_turn(const Grid& grid) {
   if (!grid.one_host) return 1;
   const int peers = std::clamp(grid.world().size() - grid.local_size, 1, kMostLooksATurn);
@@ -148,7 +148,7 @@ void Backoff::tell() {
   if (wait.call != nullptr) known_.emplace(wait);
 }
 
-// The clock is asked seldom: it takes as long as a look at the rings.
+// Reads the clock seldom: that takes as long as a look at the rings.
 bool Backoff::looks_on() {
   constexpr unsigned kRounds = 16;
   if (naps_.begun()) return false;
@@ -169,8 +169,8 @@ void Backoff::pause(Operation* near) {
     const native_yield::Withheld withheld;
     pump();
     if (g == nullptr) return;
-    // Whoever waits for the grid keeps the native library going: another rank of this cluster may
-    // wait for it. It takes as long as all else of a round.
+    // A thread that waits for the grid keeps the native library going: another rank of this cluster
+    // may wait for it. That takes as long as the rest of a round.
     const bool turn = rounds_ >= kSpins || rounds_ % kRoundsPerNative == kRoundsPerNative - 1;
     if (turn) move_native_on();
   }
@@ -188,12 +188,13 @@ void Backoff::pause(Operation* near) {
     return;
   }
   ++idle_rounds_;
-  // Who is woken need not look on; nothing else gives the core to a rank of another session.
+  // The peer will wake this thread, so it need not poll. Only sleeping gives the core to a rank of
+  // another session.
   const bool sleeps = near != nullptr && g->crowded && looks_long(*g);
   if (!sleeps && (idle_rounds_ < kYields || (looks_long(*g) && looks_on()))) {
     const unsigned looks = looks_a_turn(*g);
     for (unsigned i = 0; i < looks && g->endpoint->events() == now; ++i) g->endpoint->poll();
-    // What has come needs this core more than others do.
+    // An event needs this core more than others do.
     if (g->endpoint->events() != now) return;
     if (g->one_host) {
       if (idle_rounds_ >= kSpins || g->crowded) sched_yield();

@@ -1,5 +1,5 @@
-// What needs the program's threads: finishing operations, held wildcards, collectives. The I/O
-// thread moves bytes by itself; this is only for what must call MPI.
+// Advances the work that needs the program's threads: finishing operations, held wildcards,
+// collectives. The I/O thread moves bytes by itself; this is only for work that must call MPI.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@
 
 namespace isthmus::face {
 
-/// Collectives under way that move much data in many messages. Whoever waits then naps after each
+/// Collectives under way that move much data in many messages. Waiting threads then nap after each
 /// look: data keeps coming meanwhile, and ranks may share cores with each other and with the
 /// kernel's work on all these messages.
 extern std::atomic<int> streaming_collectives;
 
 /// Guards the face's tables of operations, held receives and collective queues. Recursive: user
-/// callbacks under it may call MPI. Who has it attends to what is outstanding.
+/// callbacks under it may call MPI. Its holder attends to all outstanding operations.
 class ProgressMutex {
  public:
   void lock() {
@@ -50,7 +50,7 @@ extern ProgressMutex progress_mutex;
 /// at it.
 void pump();
 
-/// What pump() is to look after until it is empty. Called under the progress lock.
+/// An object that pump() serves until it is empty. Called under the progress lock.
 class Served {
  public:
   virtual void serve() = 0;
@@ -66,8 +66,8 @@ void stop_serving(Served& held);
 /// Threads that wait, and so pump all the time.
 extern std::atomic<int> waiting_threads;
 
-/// One step of the waiting above: pumps, and naps if nothing has happened for a while. While it
-/// lives its thread is one that waits. Once that has lasted, what it waits for is known.
+/// One step of the waiting above: pumps, and naps after a while without events. Its thread counts
+/// as waiting while it lives. After some rounds the reason of the wait is known to others.
 class Backoff {
  public:
   explicit Backoff(Describe describe = {});
@@ -76,12 +76,12 @@ class Backoff {
   Backoff& operator=(const Backoff&) = delete;
   /// `near`: what is waited for where nothing else needs this thread (Operation::near).
   void pause(Operation* near = nullptr);
-  /// This thread is in one: what it has sent in batches leaves when it pauses, or when its wait is
-  /// over, and no other thread need be woken for that.
+  /// Whether this thread has one: then its batches leave when it pauses or its wait is over, and no
+  /// other thread need be woken for that.
   static bool here();
   /// That leaves now. Before another way of waiting.
   static void send_gathered();
-  /// Nothing has happened for so long that pauses are naps.
+  /// The last event is so long ago that pauses are naps.
   bool long_since() const;
 
  private:

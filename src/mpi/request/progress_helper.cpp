@@ -26,7 +26,8 @@ class Helper {
   Helper& operator=(const Helper&) = delete;
 
   void wake() {
-    // Whoever makes the helper wanted says so afterwards; the helper looks under the mutex.
+    // Callers change the condition of the helper first, then call this; the helper checks it under
+    // the mutex.
     { const std::lock_guard lock(mutex_); }
     changed_.notify_one();
   }

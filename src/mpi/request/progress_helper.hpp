@@ -4,8 +4,8 @@
 
 namespace isthmus::face::progress_helper {
 
-/// `always`: whenever something is outstanding, as in a program with threads of its own, of which
-/// any may begin something while another is in the native library. Else while somebody is parked.
+/// `always`: whenever something is outstanding. A program with threads needs this: one thread may
+/// begin something while another is in the native library. Otherwise only while a thread is parked.
 void start(bool always);
 void stop();
 

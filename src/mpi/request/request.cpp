@@ -152,8 +152,8 @@ int GridRequest::cancel(MPI_Request*) {
 
 namespace {
 
-/// Where all that this process waits for is its own cluster's to do, and that takes long, the
-/// native library waits for it: it sees what comes at once, where pauses look less and less often.
+/// Waits in the native library if this process waits only for its own cluster, after a while. The
+/// library notices events at once, but pauses look less and less often.
 bool wait_natively(Operation& op) {
   if (!idle() || threads_multiple()) return false;
   const native_pause::Allowed here;

@@ -1,7 +1,7 @@
-// Requests that Isthmus has a hand in. A grid operation behind a request of the program wears a
-// generalized request (persistent ones: a native persistent receive from self that is completed
-// by a message to self), so arrays that mix native and grid requests work natively: wait and test
-// make progress until the native call itself can finish.
+// Requests that Isthmus handles. A grid operation behind a request of the program has the handle of
+// a generalized request. A persistent one has that of a native persistent receive from self,
+// completed by a message to self. So arrays that mix native and grid requests work natively: wait
+// and test make progress until the native call itself can finish.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace isthmus::face {
 
-/// What an operation tells its MPI_Status.
+/// An operation's values for its MPI_Status.
 struct Result {
   int source = MPI_PROC_NULL;
   int tag = MPI_ANY_TAG;
@@ -30,8 +30,8 @@ struct Result {
 class Operation {
  public:
   virtual ~Operation() = default;
-  /// Called by whoever holds the progress lock. Cheap. True once finished (then `result` is set
-  /// and the program's buffers are as MPI promises), and never called again.
+  /// Called under the progress lock. Cheap. True once finished (then `result` is set and the
+  /// program's buffers are as MPI promises), and never called again.
   virtual bool advance() = 0;
   /// After an advance(), where nothing else of this process needs one: sleeps in the native library
   /// until advance() has something to do. False: it may not, nothing was done.
@@ -39,16 +39,17 @@ class Operation {
   /// After an advance(): it waits for processes of this host, which end that in memory that
   /// advance() looks at.
   virtual bool near() const { return false; }
-  /// Where it does: sleeps until they do, at most so long.
+  /// If near(): sleeps until they do, for at most `limit`.
   virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }
-  /// What a thread that waits for it waits for; `wait` has the call and the communicator.
+  /// Describes the operation for a thread that waits for it; `wait` has the call and the
+  /// communicator.
   virtual void describe(WaitingFor& wait) const { static_cast<void>(wait); }
   /// MPI_Cancel: best effort; success shows in result.cancelled.
   virtual void cancel() {}
   Result result;
   MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of result.error
-  /// Nobody but its own waiter depends on advance(): others do the rest. Such operations leave the
-  /// rest of the program at native speed. Unless `guarded`, the waiter needs no progress lock.
+  /// Only its own waiter depends on advance(): others do the rest. Such operations leave the rest
+  /// of the program at native speed. Unless `guarded`, the waiter does not take the progress lock.
   bool passive = false;
   bool guarded = false;
 };
@@ -80,7 +81,7 @@ void track_receive(MPI_Request request, int source);
 void translate(const GridComm& comm, MPI_Status* status);
 /// Writes a Result into a status (not ignored) the native way.
 void fill_status(const Result& result, MPI_Status* status);
-/// Payload of the message that a native status tells of.
+/// Payload of the message of a native status.
 std::uint64_t bytes_of(const MPI_Status& status);
 
 }  // namespace isthmus::face

@@ -52,7 +52,7 @@ void TrackedTable::erase(std::uintptr_t key) {
   std::size_t hole = slot_of(key);
   if (slots_[hole].key == 0) return;
   count(slots_[hole], -1);
-  // Those that follow move up where their search would otherwise end at the hole.
+  // Later entries move up if their search would otherwise end at the hole.
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = (hole + 1) & mask; slots_[i].key != 0; i = (i + 1) & mask) {
     const std::size_t distance = (i - home(slots_[i].key)) & mask;

@@ -1,5 +1,5 @@
-// What Isthmus knows about request handles of the program, by handle. Open addressing: an entry is
-// found in a few ns, so that wait and test may ask for each request they are given.
+// Isthmus's entries for request handles of the program. Open addressing: an entry is found in a few
+// ns, so that wait and test may look up each of their requests.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace isthmus::face {
 
-/// Tells the processor that this is a loop that waits.
+/// Hints to the processor that this is a loop that waits.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -52,8 +52,8 @@ class TrackedTable {
   void insert(const Tracked& entry);
   std::optional<Tracked> find(std::uintptr_t key) const;
   void erase(std::uintptr_t key);
-  /// Calls found(i, entry) for each i of `count` whose key_of(i) is there; 0 is none. Entries must
-  /// not be changed by that.
+  /// Calls found(i, entry) for each i of `count` whose key_of(i) is there; a key of 0 is skipped.
+  /// The function must not change entries.
   template <class KeyOf, class Found>
   void find_each(std::size_t count, KeyOf&& key_of, Found&& found) const {
     for (std::size_t first = 0; first < count && !empty(); first += kBatch) {
@@ -66,7 +66,7 @@ class TrackedTable {
       }
     }
   }
-  /// Nothing but native receives is there.
+  /// All entries are native receives.
   bool only_receives() const { return others_.load(std::memory_order_relaxed) == 0; }
 
  private:
@@ -86,7 +86,7 @@ class TrackedTable {
   std::atomic<std::size_t> others_{0};  // entries that have an object
 };
 
-/// Of the requests of this process.
+/// The table of this process's requests.
 extern TrackedTable tracked;
 
 }  // namespace isthmus::face

@@ -17,7 +17,7 @@ struct Complaint {
   GridCommRef owner;  ///< of `comm`, where it is one of the grid
 };
 
-/// What a request needs of threads that wait before the native library can complete it.
+/// A request's need of waiting threads before the native library can complete it.
 enum class Needs {
   Nothing,
   Progress,  ///< an operation of ours has not ended

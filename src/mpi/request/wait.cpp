@@ -11,7 +11,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What a wait for requests waits for.
+/// Describes a wait for requests.
 auto waiting_in(const char* function, int requests) {
   return [function, requests](WaitingFor& wait) {
     wait.call = function;

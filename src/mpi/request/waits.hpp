@@ -1,6 +1,5 @@
-// What the program's threads have been waiting for in MPI calls for a while: kept for whoever asks
-// where the program is (docs/debugging.md). Waits that end soon are not entered, so they pay
-// nothing.
+// The waits of the program's threads in MPI calls, kept after a while for questions about the
+// program's state (docs/debugging.md). Short waits are not entered, so they pay nothing.
 #pragma once
 
 #include <cstdint>

@@ -46,15 +46,16 @@ class Watch {
   void peek(const Seen& seen, MPI_Status* status) const;
 
  private:
-  // With threads, the native library may give the handle of a completed request to another thread
-  // before this one has settled it. So entries leave the table while they are watched.
+  // In programs with threads, the native library may give the handle of a completed request to
+  // another thread before this one has settled it. So entries leave the table while they are
+  // watched.
   const bool taken_out_;
   bool has_others_ = false;
   FewOrMany<Seen> seen_;      // in the order of their indices
   FewOrMany<Seen*> pending_;  // of those, what needs this thread before it can complete natively
 };
 
-/// Where it is quick to find: the index of a request that has finished and is one of ours; -1 else.
+/// The index of a request of ours that has finished, if it is quick to find; else -1.
 int finished_among(int count, const MPI_Request* requests);
 
 }  // namespace isthmus::face

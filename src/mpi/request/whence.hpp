@@ -1,15 +1,15 @@
-// Where what a thread of the program waits for comes from, told where the wait knows it, for
-// profiles (profile/sampler.hpp). Nothing is told, and next to nothing done, in runs without one.
+// The origin of the data that a thread of the program waits for, as far as the wait knows it, for
+// profiles (profile/sampler.hpp). Runs without a profile do next to nothing here.
 #pragma once
 
 #include <atomic>
 
 namespace isthmus::face {
 
-/// Of a wait: what it waits for is in this cluster alone, or has another to do with it.
+/// The data of a wait comes from this cluster alone, or depends on another.
 enum class Whence { Unknown, Near, Far };
 
-/// Where the calling thread is to tell; null: nobody asks.
+/// The calling thread's place for its answer; null without a profile.
 extern constinit thread_local std::atomic<Whence>* told_whence
     __attribute__((tls_model("initial-exec")));
 

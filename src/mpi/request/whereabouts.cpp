@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// What is told has to fit into one frame.
+// The answer has to fit into one frame.
 constexpr std::size_t kMostWaits = 4, kMostName = 60, kMostProgram = 120, kMostClusters = 12;
 
 /// The world rank of a node, or -1 for any.
@@ -59,7 +59,7 @@ json told(const core::Awaited& awaited) {
   return said;
 }
 
-/// The member whose post in shared memory a collective waits for; -1: none.
+/// The member whose post in shared memory a collective waits for, or -1.
 int awaited_in(const Waited& waited) {
   int node = -1;
   if (waited.comm_size == 0) return node;

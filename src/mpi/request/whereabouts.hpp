@@ -1,4 +1,4 @@
-// Where this process is in the program, in words for `isthmus run` (docs/control.md, `where`).
+// This process's place in the program, in words for `isthmus run` (docs/control.md, `where`).
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@
 namespace isthmus::face {
 namespace {
 
-/// Operations that have been gathered for so long are sent although nobody has asked: a round trip
-/// in a machine room (2026-11). Longer, and data waits while the program computes.
+/// Operations that have been gathered for this long are sent without a request for them: a round
+/// trip in a machine room (2026-11). After more, data would wait while the program computes.
 constexpr std::chrono::microseconds kGather{50};
 
 /// The native library judges the datatypes of calls without a request only.
@@ -148,8 +148,8 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
   });
 }
 
-/// How this process gets at the target's memory now without the target, and so for the rest of the
-/// epoch that began with `epochs`; null: not at all, or what the access waits for has not come.
+/// This process's access to the target's memory without the target, for the rest of the epoch that
+/// began with `epochs`. Null: it has none, or the access must wait for something that has not come.
 const core::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered,
                                std::uint64_t epochs, MPI_Datatype type) {
   const core::PeerMemory* const peer = window.near.peer(rank);

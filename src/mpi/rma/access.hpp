@@ -19,7 +19,7 @@ struct Typed {
 using Source = Typed<const void*>;
 using Destination = Typed<void*>;
 
-/// What the program names in a window.
+/// The target that the program names in a window.
 struct Remote {
   int rank;
   MPI_Aint displacement;  ///< in the target's units
@@ -27,11 +27,11 @@ struct Remote {
   MPI_Datatype type;
 };
 
-/// What is left of an operation to be done, or waited for: the caller of the plain forms leaves it
-/// to the window, that of the request forms makes a request of it. Null: nothing.
+/// The rest of an operation, still to be done or awaited. The caller of the plain forms leaves it
+/// to the window; that of the request forms makes a request of it. Null: the operation is complete.
 using Rest = std::unique_ptr<Operation>;
 
-/// All throw coll::Failure. `as_request`: what comes is unpacked by the Rest that is returned.
+/// All throw coll::Failure. `as_request`: the returned Rest unpacks the data that comes.
 Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request);
 Rest get(GridWindow& window, const Destination& into, const Remote& from, bool as_request);
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,

@@ -26,7 +26,7 @@ std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
   return ranks;
 }
 
-/// Those of this cluster.
+/// The ranks of this cluster.
 std::vector<int> near(const GridWindow& window, const std::vector<int>& ranks) {
   std::vector<int> found;
   std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(found),
@@ -147,7 +147,7 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
     // So that a target that hears of this call's return by a message tests successfully.
     wait_for_each(*window, "MPI_Win_complete", ranks,
                   [&](const rma::Window& part, std::size_t i) { return part.all_sent(ranks[i]); });
-    // What natively follows this call within the cluster overtakes what goes by the gateway.
+    // Later native messages within the cluster overtake operations that go by the gateway.
     complete_at_targets(*window, near(*window, ranks), "MPI_Win_complete");
     complete_locally(*window, ranks, "MPI_Win_complete");
     return MPI_SUCCESS;
@@ -177,7 +177,7 @@ ISTHMUS_MPI(Win_sync)(MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_sync(win);
   with_part(*window, [](rma::Window& part) { part.send_all(); });
-  // What the I/O thread has written is this thread's to see, and the other way round.
+  // This thread must see the I/O thread's writes, and the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;
 }

@@ -114,7 +114,7 @@ class Elements {
   std::vector<KnownElement> known_;
 };
 
-/// Of MPI_Type_create_f90_real and its like, by what made them.
+/// The elements of MPI_Type_create_f90_real and its like, by the call that made them.
 Element element_of_kind(MPI_Datatype type) {
   const std::size_t size = packed_size(1, type);
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;

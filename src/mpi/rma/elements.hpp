@@ -6,12 +6,12 @@
 
 namespace isthmus::face {
 
-/// What a datatype consists of: elements of one predefined datatype. Throws coll::Failure with
-/// MPI_ERR_TYPE where they are of several.
+/// The elements of a datatype: they must be of one predefined datatype. Throws coll::Failure with
+/// MPI_ERR_TYPE if they are of several.
 rma::Element element_of(MPI_Datatype type);
 
 /// Throws coll::Failure with MPI_ERR_OP for an operation of the program's own, and for one that
-/// does not go with the datatype, unless there is no data.
+/// does not go with the datatype, unless the count is zero.
 rma::Combination combination_of(MPI_Op op, MPI_Count count, MPI_Datatype type);
 
 }  // namespace isthmus::face

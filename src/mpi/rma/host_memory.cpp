@@ -49,7 +49,7 @@ bool system_has(std::size_t size) {
   return size < all;
 }
 
-// Opening what is no memory could have effects of its own.
+// Opening another kind of file could have effects of its own.
 bool is_memory(const std::string& path) {
   constexpr std::string_view kMemory = "/memfd:isthmus";
   char target[64];

@@ -13,24 +13,24 @@ namespace isthmus::face {
 
 class HostMemory {
  public:
-  /// What a process tells others of its memory; a pid of 0: it has none. Holds no pointers.
+  /// A process's message to others about its memory; a pid of 0: it has none. Holds no pointers.
   struct Address {
     std::int64_t pid = 0;
     std::int64_t file = -1;
     std::uint64_t size = 0;
     std::uint64_t mark[2] = {0, 0};  ///< which no other memory ends with
   };
-  /// All zeros. Nothing where the system gives none, or has less in all.
+  /// All zeros. Empty if the system gives none, or has less in all.
   static std::optional<HostMemory> make(std::size_t size);
-  /// Nothing where this process cannot get there: it is on another host, or not allowed to. Not
-  /// after the other one's close().
+  /// Empty if this process cannot reach it: it is on another host, or not allowed to. Not after the
+  /// other one's close().
   static std::optional<HostMemory> reach(const Address& address);
 
   [[nodiscard]] Address address() const;
   [[nodiscard]] std::byte* base() const { return memory_.bytes().data(); }
-  /// Of whoever combines in it: this process for others, and those that have reached it.
+  /// The turn for combining in it: of this process for others, and of those that have reached it.
   [[nodiscard]] rma::Turn* turn() const;
-  /// All have it who are to: no file is kept open for others.
+  /// Closes the file that others open, once all of them have done so.
   void close() { memory_.close_file(); }
 
  private:

@@ -50,7 +50,7 @@ rma::WindowConfig config_of(const GridWindow& window) {
   return config;
 }
 
-/// What this process brings to a window.
+/// This process's part of a window.
 struct Part {
   MPI_Aint size = 0;
   std::int64_t disp_unit = 1;
@@ -118,8 +118,8 @@ void find_peers(GridWindow& window) {
   if (window.host) window.host->close();
 }
 
-/// Memory for a window that MPI_Win_allocate is to make. Nothing: there is nobody to share it with,
-/// or the system or the program want it otherwise.
+/// Memory for a window that MPI_Win_allocate makes. Empty: the process has no neighbour to share it
+/// with, or the system or the program wants it otherwise.
 std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_Info info) {
   const auto& nodes = comm.group.nodes();
   const auto near = std::count_if(nodes.begin(), nodes.end(), [](int node) {

@@ -1,5 +1,5 @@
-// Memory of a window's ranks that this process gets at by itself, mapped or by calls of the system:
-// what an access there is, and whether the program may do one now, told without a lock.
+// Memory of a window's ranks that this process accesses by itself, mapped or by system calls. Finds
+// the place of an access, and whether the program may access it now, without a lock.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@
 
 namespace isthmus::face {
 
-/// A put's copy. The C library writes large data past the caches, where memory that is put to again
-/// is not: 64 MiB took 2.4 ms at once and 1.1 in such pieces, as natively (2026-11).
+/// A put's copy. The C library writes large data past the caches, but memory that is put to again
+/// should stay in them. 64 MiB took 2.4 ms at once and 1.1 in such pieces, as natively (2026-11).
 inline void copy_there(std::byte* there, const void* from, std::size_t bytes) {
   constexpr std::size_t kPiece = std::size_t{256} << 10;
   const auto* here = static_cast<const std::byte*>(from);
@@ -30,15 +30,15 @@ inline void copy_there(std::byte* there, const void* from, std::size_t bytes) {
   std::memmove(there, here, bytes);
 }
 
-/// Small puts of so many bytes that are a call of the system each (2.4 us, 2026-11) go alone at
-/// first, and gathered when there are many before the program synchronizes: then each takes 0.5 us,
+/// Small puts of up to kSmallPut bytes that take a system call each (2.4 us, 2026-11) go alone at
+/// first. If many come before the program synchronizes, they are gathered. Then each takes 0.5 us,
 /// and all together a round trip (60 us).
 inline constexpr std::size_t kSmallPut = 4096;
 inline constexpr int kAlone = 16;
 
 class NearMemory {
  public:
-  /// For so many ranks, of which none is near yet.
+  /// For `ranks` ranks; none of them is near yet.
   void resize(int ranks) {
     ranks_ = ranks;
     places_ = std::make_unique<Place[]>(static_cast<std::size_t>(ranks));
@@ -73,8 +73,8 @@ class NearMemory {
   [[nodiscard]] const core::PeerMemory* peer(int rank) const {
     return places_[static_cast<std::size_t>(rank)].peer;
   }
-  /// Counts small puts since the program last synchronized. False: there are so many that the next
-  /// ones are to be gathered.
+  /// Counts small puts since the program last synchronized. False: gather the next ones, as they
+  /// are many.
   [[nodiscard]] bool goes_alone(int rank) {
     Place& place = places_[static_cast<std::size_t>(rank)];
     const std::uint64_t now = synchronized_.load(std::memory_order_relaxed);
@@ -110,8 +110,8 @@ class NearMemory {
                epochs();
   }
 
-  /// Where `count` elements of `element` bytes begin in the memory of a rank that is allowed.
-  /// Nothing: some are not in it.
+  /// The offset of `count` elements of `element` bytes in the memory of a rank that is allowed.
+  /// Empty: some are outside of it.
   [[nodiscard]] std::optional<std::uint64_t> offset(int rank, std::int64_t displacement,
                                                     std::int64_t count, std::size_t element) const {
     const Place& place = places_[static_cast<std::size_t>(rank)];
@@ -125,7 +125,7 @@ class NearMemory {
     }
     return offset;
   }
-  /// The same of memory that is mapped; null: there is none, or some are not in it.
+  /// The same for mapped memory; null: it is not mapped, or some are outside of it.
   [[nodiscard]] std::byte* at(int rank, std::int64_t displacement, std::int64_t count,
                               std::size_t element) const {
     const auto begin = offset(rank, displacement, count, element);

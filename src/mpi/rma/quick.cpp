@@ -31,8 +31,8 @@ std::size_t quick_size(MPI_Datatype type) {
   return reinterpret_cast<std::size_t>(quick_types().table.find(key(type)));
 }
 
-/// Where the data is in the target's memory: mapped here, or by calls of the system. Neither: not
-/// to be done here.
+/// The data's place in the target's memory: mapped here, or for system calls. If both are null, the
+/// access cannot be done here.
 struct Quick {
   std::byte* there = nullptr;
   const core::PeerMemory* peer = nullptr;
@@ -55,8 +55,8 @@ inline Quick quick_access(const void* here, MPI_Count here_count, MPI_Datatype h
           .bytes = static_cast<std::size_t>(count) * element};
 }
 
-/// What the thread's last accumulate and compare-and-swap that went the full way were: another one
-/// like it is as valid. Both are of predefined datatypes, which are never freed.
+/// The thread's last accumulate and compare-and-swap that went the full way: another one like it is
+/// also valid. Both are of predefined datatypes, which are never freed.
 struct LastCombination {
   MPI_Op op;
   MPI_Datatype type;
@@ -70,8 +70,8 @@ struct LastSwap {
 };
 thread_local LastSwap last_swap;
 
-/// Where accumulates of `count` elements are done here, in turns. The target has done all that went
-/// as records, which none may overtake.
+/// The place of accumulates of `count` elements that are done here, in turns. The target has
+/// completed all operations that went as records, which these may not overtake.
 struct QuickElements {
   rma::Elements there;
   rma::Turn* turn = nullptr;  ///< null: not to be done here

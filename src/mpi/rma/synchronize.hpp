@@ -1,7 +1,7 @@
-// What the synchronizing calls share.
+// Shared by the synchronizing calls.
 //
-// Each sends all that has been gathered for any target: programs wait for others by looking at
-// their own memory and synchronizing with nobody else meanwhile.
+// Each sends all operations gathered for any target: programs wait for others by polling their own
+// memory, and may synchronize with no other rank meanwhile.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ namespace {
 struct Windows {
   std::mutex mutex;
   std::unordered_map<std::uintptr_t, GridWindowRef> all;
-  CommTable table;  // tells without a lock that a handle is native
+  CommTable table;  // shows without a lock that a handle is native
 };
 Windows& windows() {
   static Windows& found = *new Windows;

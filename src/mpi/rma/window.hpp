@@ -1,6 +1,6 @@
 // A window that spans clusters. Its handle is a genuine native window of this process alone, so the
-// program's attributes, names, error handlers, info and f2c/c2f are native; every operation and all
-// synchronization go by rma::Window, whatever cluster the target is in (docs/decisions/0016). A
+// program's attributes, names, error handlers, info and f2c/c2f are native. Every operation and all
+// synchronization go by rma::Window, in whichever cluster the target is (docs/decisions/0016). A
 // window within one cluster is native and never in the table.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace isthmus::face {
 
-/// What a member lets others reach.
+/// The memory that a member exposes to others.
 struct Exposed {
   std::uint64_t size = 0;  ///< bytes
   std::int64_t disp_unit = 1;
@@ -60,14 +60,14 @@ struct GridWindow {
   MPI_Comm handle = MPI_COMM_NULL;  ///< of `comm`, which is the window's own
   GridCommRef comm;
   std::vector<Exposed> exposed;  ///< by rank
-  /// By rank: where this process gets at the memory without the target, by calls of the system.
+  /// By rank: memory that this process accesses without the target, by system calls.
   std::vector<std::optional<core::PeerMemory>> peers;
   NearMemory near;                 ///< memory that is mapped here
   std::optional<HostMemory> host;  ///< this process's, of MPI_Win_allocate
   void* base = nullptr;
   int flavour = MPI_WIN_FLAVOR_CREATE;
   bool dynamic() const { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
-  /// What MPI_Win_get_attr gives of a predefined attribute; null for others.
+  /// MPI_Win_get_attr's value of a predefined attribute; null for others.
   void* attribute(int keyval);
   std::unique_ptr<rma::Window> part;  ///< only while the endpoint is locked
 
@@ -91,7 +91,7 @@ using GridWindowRef = std::shared_ptr<GridWindow>;
 GridWindowRef grid_window(MPI_Win handle);
 /// The same for a call that ends before the program can free the window.
 GridWindow* find_window(MPI_Win handle);
-/// Throws coll::Failure where a target is none of the window's ranks.
+/// Throws coll::Failure if a target is not a rank of the window.
 void check_rank(const GridWindow& window, int rank);
 void enter_window(const GridWindowRef& window);
 /// Takes it out of the table.
@@ -102,7 +102,7 @@ int raise_on(MPI_Win window, int code, const char* function);
 template <class Body>
 int shielded(const GridWindow& window, const char* function, Body&& body) noexcept;
 
-/// Calls `f(part)` while nobody else can touch it.
+/// Calls `f(part)` under the lock of the part.
 template <class F>
 auto with_part(GridWindow& window, F&& f);
 /// Waits until `done(part)`.

@@ -14,13 +14,13 @@ namespace isthmus::face {
 std::optional<int> positions(std::span<const int> dims);
 
 std::vector<int> coords_of(const CartTopology& cart, int rank);
-/// The rank at `coords`; those of periodic dimensions wrap around. Nothing when one is outside.
+/// The rank at `coords`; those of periodic dimensions wrap around. Empty if one is outside.
 std::optional<int> rank_at(const CartTopology& cart, std::span<const int> coords);
-/// The rank `steps` further along a dimension. Nothing beyond the edge.
+/// The rank `steps` further along a dimension. Empty beyond the edge.
 std::optional<int> shifted(const CartTopology& cart, int rank, int dimension, std::int64_t steps);
 
-/// What MPI_Cart_sub makes of a member: the topology of the remaining dimensions, which of the
-/// sub-grids it is in, and its rank there.
+/// A member's result of MPI_Cart_sub: the topology of the remaining dimensions, the number of its
+/// sub-grid, and its rank there.
 struct SubCart {
   CartTopology topology;
   int number;

@@ -11,7 +11,7 @@
 namespace isthmus::face {
 namespace {
 
-/// How many entries of an array of `room` may be written.
+/// The number of entries that may be written to an array of `room`.
 std::size_t fitting(const CartTopology& cart, int room) {
   if (room < static_cast<int>(cart.dims.size())) {
     throw coll::Failure(MPI_ERR_ARG, "maxdims is " + std::to_string(room) +

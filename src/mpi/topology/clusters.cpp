@@ -25,7 +25,7 @@ struct Known {
   std::size_t begin = 0;  ///< index of `world`'s first cluster in the grid
 };
 
-/// All that nobody has said is 0, not a guess.
+/// Unknown figures are 0, not a guess.
 coll::Network said_of_networks(const char* text, std::span<const core::Cluster> clusters) {
   coll::Network nothing;
   nothing.wan_latency = nothing.wan_bandwidth = 0;
@@ -80,7 +80,7 @@ struct Link {
   double latency = 0, rate = 0;
 };
 
-/// Of the clusters with these numbers in the grid.
+/// The way between the clusters with these numbers in the grid.
 coll::Pairs::Way pair_of(const coll::Network& network, std::size_t a, std::size_t b) {
   const auto first = static_cast<int>(std::min(a, b));
   const auto second = static_cast<int>(std::max(a, b));

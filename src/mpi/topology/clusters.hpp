@@ -3,8 +3,8 @@
 #pragma once
 
 extern "C" {
-/// 0 where this process is no rank of a grid; of what follows each says -1 (or "") then, and for a
-/// rank or cluster that there is not.
+/// 0 if this process is not a rank of a grid; each of the following returns -1 (or "") then, and
+/// for a rank or cluster that does not exist.
 int isthmus_topology_clusters();
 int isthmus_topology_cluster_of(int rank);
 int isthmus_topology_cluster_size(int cluster);

@@ -1,5 +1,5 @@
 // MPI-4.1 section 8.5.4: making communicators with a distributed graph topology. Members give
-// different edges, so all are told whether every member's are valid.
+// different edges, so every member learns whether all members' edges are valid.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@
 namespace isthmus::face {
 namespace {
 
-/// An edge as it is told to one of its ends.
+/// An edge as one of its ends receives it.
 struct ToldEdge {
   int other;  ///< the rank at the other end
   int weight;
@@ -78,7 +78,7 @@ void read_together(const GridCommRef& parent, Read&& read) {
   if (!all_valid) refuse("the arguments of another rank are not valid");
 }
 
-/// MPI_Dist_graph_create's edges as they are told to both of their ends, by rank.
+/// MPI_Dist_graph_create's edges for both of their ends, by rank.
 std::vector<std::vector<ToldEdge>> edges_of(const GridComm& comm, int n, const int sources[],
                                             const int degrees[], const int destinations[],
                                             const int weights[]) {

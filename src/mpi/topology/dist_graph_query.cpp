@@ -10,7 +10,7 @@
 namespace isthmus::face {
 namespace {
 
-/// As many as there is room for.
+/// Copies as many as fit.
 void copy_out(const std::vector<int>& values, int room, int out[]) {
   if (room < 0) throw coll::Failure(MPI_ERR_ARG, "the room for neighbours is negative");
   const auto count = std::min(values.size(), static_cast<std::size_t>(room));

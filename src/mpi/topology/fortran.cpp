@@ -113,7 +113,8 @@ class Arguments {
     }
   }
 
-  /// After the call; what is next is the address of the error code, which mpi_f08 may leave out.
+  /// After the call; the next argument is the address of the error code, which mpi_f08 may leave
+  /// out.
   void give_back(int code) {
     if (code == MPI_SUCCESS && request_ != nullptr) *request_ = native.Request_c2f(made_);
     if (*given_ != nullptr) *static_cast<MPI_Fint*>(*given_) = code;

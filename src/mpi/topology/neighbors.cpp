@@ -18,8 +18,9 @@ std::vector<std::size_t> as_listed(std::size_t number) {
 struct NeighborsOf {
   int rank;
 
-  /// Along each dimension, the negative direction first. What goes one way comes in from the other:
-  /// where both neighbours are one process, the first that it sends is for the second block.
+  /// Along each dimension, the negative direction first. A block sent in one direction comes in
+  /// from the other: if both neighbours are one process, the first block that it sends is for the
+  /// second place.
   Neighbors operator()(const CartTopology& cart) const {
     Neighbors found;
     for (std::size_t d = 0; d < cart.dims.size(); ++d) {

@@ -8,7 +8,7 @@
 namespace isthmus::face {
 namespace {
 
-// Of a distributed graph, what all members are told: a graph of more keeps its ranks.
+// The most bytes of a distributed graph that all members exchange: a larger graph keeps its ranks.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 using Ints = std::span<const int>;

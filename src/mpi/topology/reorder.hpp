@@ -27,8 +27,8 @@ int rank_in(const GridComm& parent, int count, bool reorder, const Shape& shape)
                                                            : parent.rank;
 }
 
-/// A distributed graph, of which each member knows its own edges: the rank that this one gets, and
-/// in `mine` the edges of that rank. Collective over `parent`.
+/// For a distributed graph, whose members know only their own edges: the rank that this one gets,
+/// and in `mine` the edges of that rank. Collective over `parent`.
 int reorder_together(const GridCommRef& parent, DistGraphTopology& mine);
 
 }  // namespace isthmus::face
