@@ -6,9 +6,9 @@ namespace isthmus::compress {
 namespace {
 
 constexpr double kFresh = 0.25;  // weight of the last frame
-// Compressing must bring so much, or it is left: the receiver has work with it, too.
+// Compressing must save at least this much: the receiver has work with it, too.
 constexpr double kWorthIt = 0.95;
-// The same thread also encrypts and writes: so much of its time is for what it compresses.
+// The same thread also encrypts and writes; this part of its time is for compressing.
 constexpr double kSpare = 0.8;
 // Frames of random bytes that are tried cost a link of 1 Gbit/s less than 1 % (2026-11: 0.15 ms of
 // 64 KiB, which it carries in 0.5 ms).

@@ -17,8 +17,8 @@ inline constexpr std::size_t kLayouts = 5;
 
 class Choice {
  public:
-  /// What the link carries, in bytes a second; 0, as in the beginning: unknown, and nothing is
-  /// worth compressing.
+  /// The link's rate, in bytes a second. 0, as in the beginning: unknown, and compressing is never
+  /// worth it.
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
 
   struct Next {
@@ -27,7 +27,7 @@ class Choice {
   };
   /// For the next frame. Now and then a layout is tried that was not the best.
   Next next();
-  /// What compressing a frame of so many bytes has made of it, in so much of a core's time.
+  /// Records that a frame of `bytes` became `compressed` bytes, in `took` of a core's time.
   void measured(Layout layout, std::size_t bytes, std::size_t compressed,
                 std::chrono::nanoseconds took);
 
@@ -42,7 +42,7 @@ class Choice {
 
   double rate_ = 0;
   std::array<Gain, kLayouts> gains_;
-  std::size_t chosen_ = kLayouts;  // kLayouts: none
+  std::size_t chosen_ = kLayouts;  // kLayouts: not compressed
   std::size_t tried_ = 0;          // last, of the layouts
   int frames_ = 0;                 // since then
   int pause_ = 1;                  // frames between two that are tried

@@ -21,7 +21,7 @@ std::size_t width_of(Layout layout) {
 
 bool is_bent(Layout layout) { return layout == Layout::Bends4 || layout == Layout::Bends8; }
 
-// Of this thread on its core: what waits for one on a busy host says nothing of the work.
+// This thread's time on its core: waiting for a core on a busy host must not count.
 std::chrono::nanoseconds worked() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

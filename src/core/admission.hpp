@@ -1,6 +1,6 @@
-// Which connections may wait at a door before they have proved who they are, and which one is
-// dropped when there are too many. A newcomer is always admitted, so nobody can shut a door by
-// waiting at it. In its place one of the address with the most connections is dropped, at random
+// Decides which connections may wait at a door before they have proved who they are, and which one
+// is dropped if they are too many. A newcomer is always admitted, so waiting connections cannot
+// block a door. To make room, one of the address with the most connections is dropped, at random
 // (OpenSSH's MaxStartups drops at random, too). Pure: no sockets, no clock. One thread.
 #pragma once
 
@@ -50,8 +50,8 @@ class Admission {
   Admission(const Limits& limits, std::uint64_t seed);
 
   Admitted arrives(const PeerAddress& from);
-  /// It has proved who it is, and counts no more. Its network has places of its own from now on:
-  /// the same limits, apart from strangers.
+  /// It has proved who it is, and is not counted any more. Its network has places of its own from
+  /// now on: the same limits, apart from strangers.
   void proved(Ticket ticket);
   /// It is gone, or was turned down. Void tickets are ignored.
   void left(Ticket ticket);

@@ -1,5 +1,5 @@
-// Whether what is sent now follows a pause, so that its last frames are awaited and windows may be
-// unequal, or still grow. Pure; time is given.
+// Whether data sent now follows a pause: then the receiver waits for its last frames, and windows
+// may be unequal, or still grow. Pure; time is given.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ class AfterPause {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// A pause that is as long shrinks windows: Linux halves them for each retransmission timeout, of
-  /// which this is the shortest. One of a round trip counts, too: whoever sends answers another
-  /// message (1 MiB back to back over 1 Gbit/s at 11.6 ms, 48 streams: 262 to 359 Mbit/s without,
-  /// 496 to 560 with it, plain TCP 560; November 2026).
+  /// A pause of this length shrinks windows: Linux halves them for each retransmission timeout, and
+  /// this is the shortest. A pause of a round trip counts, too: the sender answers another message
+  /// (1 MiB back to back over 1 Gbit/s at 11.6 ms, 48 streams: 262 to 359 Mbit/s without, 496 to
+  /// 560 with it, plain TCP 560; November 2026).
   static constexpr Time kPause = std::chrono::milliseconds(200);
-  /// Windows have grown after so many: 48 streams of 10 segments fill 1 Gbit/s at 11.6 ms after
-  /// three; some are late (November 2026).
+  /// Windows have grown after this many round trips: 48 streams of 10 segments fill 1 Gbit/s
+  /// at 11.6 ms after three; some are late (November 2026).
   static constexpr int kRoundTrips = 8;
 
-  /// What is sent until buffers on the way are full, and more.
+  /// Data in a row that fills the buffers on the way, and more.
   static constexpr std::size_t kFlow = std::size_t{32} << 20;
   static constexpr std::size_t kMuch = std::size_t{8} << 20;
 
@@ -40,7 +40,7 @@ class AfterPause {
   }
   /// Bytes sent in a row: since half a pause without any.
   std::size_t burst(Time now) const { return now - last_ > pause_ / 2 ? 0 : burst_; }
-  /// So much has been sent in a row, kMuch of it in each round trip, that every window has room for
+  /// Enough has been sent in a row, kMuch of it in each round trip, that every window has room for
   /// several large frames.
   bool flows(Time now) const {
     const double took = std::chrono::duration<double>(now - burst_began_).count();

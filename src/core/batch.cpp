@@ -14,7 +14,7 @@ constexpr std::size_t kBegin = 8 + 8 + 4, kEach = 4 + 2;
 
 }  // namespace
 
-// The batch that takes the message: the last one, or a new one. Null: there is no room.
+// The batch that takes the message: the last one, or a new one. Null: neither has room.
 Batches::Batch* Batches::open(std::uint64_t number, const Envelope& envelope, std::size_t bytes) {
   if (!waiting_.empty()) {
     Batch& last = waiting_.back();

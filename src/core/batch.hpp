@@ -1,5 +1,5 @@
-// Small messages that share a frame: a Batch. Its sender copies them into it one by one, so that
-// each send is over at once; its receiver takes them as if each had come in an Envelope of its own.
+// Small messages that share a frame: a Batch. The sender copies them into it one by one, so that
+// each send is over at once. The receiver takes them as if each had come in an Envelope of its own.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace isthmus::core {
 /// whole and charged to the window.
 class Batches {
  public:
-  /// Holds at most so many bytes of bodies that no frame has taken.
+  /// Holds at most `most` bytes of bodies that no frame has taken.
   explicit Batches(std::size_t most) : most_(most) {}
 
   /// Copies a message whose number follows those added before, or a later one. False: it has no
@@ -50,9 +50,9 @@ class BatchReader {
  public:
   explicit BatchReader(std::span<const std::byte> body);
 
-  /// The next message; `payload` is of the body. Nothing: there is none, or see malformed().
+  /// The next message; `payload` is part of the body. Empty at the end, or if malformed().
   std::optional<EnvelopeBody> next(std::span<const std::byte>& payload);
-  /// The body is none of a Batch, at least from here on.
+  /// The body is not a valid Batch, at least from here on.
   bool malformed() const { return malformed_; }
 
  private:
@@ -61,7 +61,7 @@ class BatchReader {
   bool malformed_ = false;
 };
 
-/// What a frame of messages carries, as far as its body can be read: messages that begin in it,
+/// The content of a frame of messages, as far as its body can be read: messages that begin in it,
 /// and bytes of their payload.
 struct Carried {
   std::uint64_t messages = 0;

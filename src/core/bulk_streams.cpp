@@ -9,7 +9,7 @@ bool BulkStreams::due(Time now, std::uint64_t sent) {
   const Time period = std::max(kPeriod, 2 * round_trip_);
   const Time took = now - began_;
   if (took < period) return false;
-  // After two periods there was a pause, of which nobody knows how long.
+  // Two periods or more include a pause of unknown length.
   if (took < 2 * period) {
     rate_ = static_cast<double>(sent - before_) / std::chrono::duration<double>(took).count();
   }

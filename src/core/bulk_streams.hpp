@@ -9,24 +9,24 @@
 
 namespace isthmus::core {
 
-/// The fewest whose windows hold much, and twice what is under way, the widest first; all, where
-/// those of all do not. Narrow ones, beside much wider ones, take no more than their windows have
-/// room for: a frame that waits there holds up its message, and so who sends it, for round trips
-/// (2026-11: 10 Gbit/s at 50 ms, 48 streams, of which two had windows of 35 MB and the others of 50
-/// KB: 3.3 Gbit/s, 19 of 62 MB under way).
+/// The fewest streams whose windows hold kMuch, and twice the bytes under way, the widest first; or
+/// all streams, if they hold less. Narrow streams, beside much wider ones, take only as much as
+/// their windows have room for. A frame that waited there would delay its message, and so its
+/// sender, for round trips (2026-11: 10 Gbit/s at 50 ms, 48 streams, two with windows of 35 MB and
+/// the others with 50 KB: 3.3 Gbit/s, 19 of 62 MB under way).
 class BulkStreams {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// What has been sent for so long tells the rate.
+  /// The rate is measured over this time.
   static constexpr Time kPeriod = std::chrono::milliseconds(250);
-  /// Less is carried as fast by all: 1 Gbit/s at 67 ms has so much under way.
+  /// All streams carry less than this just as fast: 1 Gbit/s at 67 ms has this much under way.
   static constexpr double kMuch = 8 << 20;
-  /// What is under way is measured roughly, and a loss shrinks windows.
+  /// The measure of the bytes under way is rough, and a loss shrinks windows.
   static constexpr double kOver = 2;
   /// Fewer would halve what flows with each loss.
   static constexpr std::size_t kLeast = 4;
-  /// Of the widest window; one of less is narrow.
+  /// A stream is narrow below this part of the widest window.
   static constexpr double kNarrow = 0.25;
 
   enum class Part : std::uint8_t {
@@ -37,12 +37,12 @@ class BulkStreams {
 
   void set_round_trip(Time round_trip) { round_trip_ = round_trip; }
 
-  /// So many bytes have been sent in all. True once a period, and at once after a pause, which
-  /// shrinks windows: choose() is to be told those of now.
+  /// `sent`: the bytes sent in all. True once a period, and at once after a pause, which shrinks
+  /// windows: then call choose() with the present windows.
   bool due(Time now, std::uint64_t sent);
   /// The part that streams of these windows, in bytes, have until the next period.
   std::vector<Part> choose(std::span<const double> windows) const;
-  /// Bytes a second, in the last period without a pause; 0: none yet.
+  /// Bytes a second, in the last period without a pause; 0 before the first one.
   double rate() const { return rate_; }
 
  private:

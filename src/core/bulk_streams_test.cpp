@@ -21,7 +21,7 @@ class BulkStreamsTest : public testing::Test {
     streams_.set_round_trip(kRoundTrip);
     EXPECT_TRUE(streams_.due(kBegin, 0));
   }
-  /// A period in which so many bytes a second are sent.
+  /// A period that sends `rate` bytes a second.
   void send(double rate) {
     EXPECT_TRUE(streams_.due(kBegin + kPeriod, static_cast<std::uint64_t>(rate / 4)));
   }

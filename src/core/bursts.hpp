@@ -1,5 +1,5 @@
-// How much a conduit carries at once, and so how many streams are to stand by for it. Pure; time is
-// given.
+// The bytes that a conduit carries at once, and so the number of streams that stand by for it.
+// Pure; time is given.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Bursts {
 
   /// Windows shrink in it.
   static constexpr Time kPause = AfterPause::kPause;
-  /// Windows have grown after so many round trips; until then a burst comes in parts.
+  /// Windows have grown after this many round trips; until then a burst comes in parts.
   static constexpr int kGrowth = AfterPause::kRoundTrips;
   /// After so long a second stream stands by for what the first one loses.
   static constexpr Time kSettled = std::chrono::seconds(1);
@@ -28,7 +28,7 @@ class Bursts {
     round_trip_ = round_trip;
     most_ = most;
   }
-  /// So many bytes went, either way, of what is larger than small frames.
+  /// `bytes` went, either way, in frames that are not small.
   void moved(Time now, std::size_t bytes) {
     if (begun_ && now - last_ > kPause) counts_until_ = now + kGrowth * round_trip_;
     if (!begun_ || now - burst_ > round_trip_) {

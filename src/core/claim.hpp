@@ -1,5 +1,5 @@
-// A sender's side of Shares: when it tells that it sends, how much of the link's rate it could use,
-// and that it has ceased. It sends meanwhile. Pure; time is given.
+// A sender's side of Shares: it decides when to report that it sends, how much of the link's rate
+// it could use, and that it has ceased. It sends meanwhile. Pure; time is given.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ class Claim {
 
   /// Less than this in a period is not worth a word, unless it is held back.
   static constexpr std::size_t kLeast = std::size_t{32} << 10;
-  /// The shortest period: what comes within it is one burst.
+  /// The shortest period: all data within it is one burst.
   static constexpr Time kShortest = std::chrono::milliseconds(20);
-  /// A claim is told again so often (Shares::kForgotten).
+  /// A claim is renewed this often (Shares::kForgotten).
   static constexpr Time kRenewed = std::chrono::milliseconds(500);
 
-  /// Of a link that carries `rate` bytes a second. Two round trips are what a sender may wait for
-  /// its peer's word and still be sending.
+  /// For a link that carries `rate` bytes a second. A sender may wait for two round trips for its
+  /// peer's answer and still count as sending.
   Claim(double rate, Time round_trip) : rate_(rate), period_(std::max(kShortest, 2 * round_trip)) {}
 
   void sent(std::size_t bytes, Time now) {
@@ -50,7 +50,7 @@ class Claim {
     bytes_ = 0;
     held_back_ = false;
   }
-  /// What is to be told now, if anything.
+  /// The part to report now, if it has changed.
   std::optional<double> news(Time now) {
     if (!std::exchange(news_, false)) return {};
     renewed_ = now;
@@ -64,7 +64,7 @@ class Claim {
   }
 
  private:
-  // So much more than it has used a sender may use next without a word.
+  // A sender may next use this much more than before without a report.
   static constexpr double kRoom = 1.25;
 
   double use() const {

@@ -1,4 +1,4 @@
-// What makes frames smaller on the wire, as a conduit sees it.
+// Makes frames smaller on the wire, as a conduit sees it.
 #pragma once
 
 #include <cstddef>

@@ -20,12 +20,12 @@ Time Conduit::stream_timeout() const {
   return std::min(config_.stream_timeout, config_.patience / 2);
 }
 
-// Where ticks were missed this process did not run: it was stopped, or its host slept.
+// After missed ticks this process did not run: it was stopped, or its host slept.
 bool Conduit::stood_still(Time now) const {
   return config_.patience > Time::zero() && now - now_ > 2 * beat();
 }
 
-// Moves the clock. Nobody could be heard while this process stood still, so silence begins anew.
+// Moves the clock. This process heard nothing while it stood still, so silence begins anew.
 void Conduit::advance(Time now) {
   if (now <= now_) return;
   if (stood_still(now)) {

@@ -1,23 +1,24 @@
-// One hop between two nodes: delivers frames exactly once over any number of streams that come
-// and go. A pure state machine: bytes, frames and time in; bytes, frames and deadlines out. Each
-// end of a conduit has one of these. docs/protocol.md tells what they say to each other.
+// One hop between two nodes: delivers frames exactly once over any number of streams that come and
+// go. A pure state machine: bytes, frames and time in; bytes, frames and deadlines out. Each end of
+// a conduit has one of these. docs/protocol.md describes their protocol.
 //
 // Sending: submit() copies a frame, and forward() takes the memory that it arrived in; output()
 // gives a stream the next bytes to write. Any stream may take the next frame, so the fast ones
-// carry more. Frames stay buffered until acknowledged and go again over another stream when theirs
-// is lost. Small frames overtake large ones, and several streams reorder, so frames arrive in no
+// carry more. Frames stay buffered until acknowledged. If their stream is lost, they go again over
+// another. Small frames overtake large ones, and several streams reorder, so frames arrive in no
 // particular order.
 //
-// Receiving: input() is given what a stream has read and hands on each frame once. The window is
-// what holds a sender back: the owner says with consume() when a frame takes no more room here.
-// So acknowledgements never wait behind data that nobody can take.
+// Receiving: input() takes the bytes read from a stream and hands on each frame once. The window
+// limits a sender: the owner calls consume() when a frame takes no more room here. So
+// acknowledgements never wait behind data that the owner cannot take.
 //
-// Lost tails: what follows on a stream tells its kernel of a loss; the last frames of a message
-// have nothing behind them, and wait for a timeout of 200 ms or more. So where a round trip is
-// long, such frames go again over another stream after two of them (conduit_tails.cpp).
+// Lost tails: data that follows on a stream reveals a loss to its kernel. The last frames of a
+// message are followed by none, and wait for a timeout of 200 ms or more. So if the round trip is
+// long, such frames go again over another stream after two round trips (conduit_tails.cpp).
 //
 // Custody: an owner that passes frames on may acknowledge them only when they have arrived at the
-// next node, whose owner may do the same. So the source keeps what a node on the way could lose.
+// next node, whose owner may do the same. So the source keeps all that a node on the way could
+// lose.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,7 @@ struct Packet {
 };
 using PacketPtr = std::shared_ptr<const Packet>;
 
-/// With room for a body of so many bytes, and for the header before it.
+/// A packet with room for a body of `body` bytes, and for the header before it.
 std::shared_ptr<Packet> packet_for(std::size_t body);
 
 struct ConduitConfig {
@@ -84,9 +85,9 @@ struct ConduitConfig {
   /// A stream that is silent for this long (or half the patience, if that is less) is given up;
   /// after half of it, it is pinged.
   Time stream_timeout = std::chrono::seconds(5);
-  /// How long an acknowledgement may wait for company, at least (Conduit::set_round_trip).
+  /// The least time that an acknowledgement may wait for others (Conduit::set_round_trip).
   Time ack_delay = std::chrono::milliseconds(1);
-  /// For compressed frames of the peer, and after compress() for those of this end. None: a peer
+  /// For compressed frames of the peer, and after compress() for those of this end. Null: a peer
   /// that sends them breaks the protocol.
   std::shared_ptr<Compressor> compressor{};
 };
@@ -108,7 +109,7 @@ class Conduit {
 
   // ---- sending ------------------------------------------------------------------------------
 
-  /// False while the buffer or the queue is full. Whoever submits routed frames asks first.
+  /// False while the buffer or the queue is full. Senders of routed frames check this first.
   bool can_accept(bool bulk = true) const {
     return buffered_ < config_.buffer && (bulk ? bulk_ : express_).bytes < config_.queue;
   }
@@ -118,15 +119,15 @@ class Conduit {
   /// The same, but the payload is not copied before it is written: it must stay until
   /// own_some() says that nothing is borrowed any more. Not of a conduit that may compress.
   void submit_borrowed(const OutFrame& frame);
-  /// Copies about so many bytes of borrowed payloads, of frames that the peer has not acknowledged
-  /// meanwhile. False: that was all.
+  /// Copies about `bytes` bytes of borrowed payloads, of frames that the peer has not acknowledged
+  /// meanwhile. False: nothing is borrowed any more.
   bool own_some(std::size_t bytes);
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
-  /// From now on large frames are compressed where the compressor finds that worth it; what
-  /// buffers and windows count stays the size of the frame. The peer must have a compressor.
+  /// From now on large frames are compressed if the compressor finds that worth it. Buffers and
+  /// windows still count the size of the frame. The peer must have a compressor.
   void compress() { compressing_ = config_.compressor != nullptr; }
-  /// Nothing more will be submitted: the peer is told after all that was.
+  /// Nothing more will be submitted: the peer learns that after all data.
   void bye();
   /// All that was submitted, and bye() if it was called, has been acknowledged.
   bool flushed() const;
@@ -144,7 +145,7 @@ class Conduit {
 
   /// A stream to the peer stands, authenticated.
   StreamId stream_up(Time now);
-  /// It is gone, or given up. What it carried unacknowledged is sent again by others.
+  /// It is gone, or given up. Other streams send its unacknowledged frames again.
   void stream_down(StreamId id);
   std::size_t streams() const { return streams_.size(); }
   /// Some stream has heard the peer's Hello.
@@ -164,13 +165,13 @@ class Conduit {
   /// Some of it is more than express frames.
   bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
   bool express_waits() const { return !express_.empty(); }
-  /// Nothing else waits than bulk that was not sent yet, so a stream that takes none is not needed.
+  /// Only bulk that was not sent yet waits, so a stream that takes none is not needed.
   bool new_bulk_alone() const {
     return owing_ == 0 && !ack_due_ && express_.empty() && again_.empty() && overdue_.empty();
   }
   /// Bytes of what is more than express frames and was not sent yet.
   std::size_t unsent_bulk() const { return bulk_.bytes; }
-  /// Of the next frame of these; 0: there is none.
+  /// Size of the next such frame, or 0.
   std::size_t next_bulk() const { return bulk_.empty() ? 0 : bulk_.packets.front()->size; }
 
   enum class Outcome : std::uint8_t {
@@ -186,12 +187,12 @@ class Conduit {
   /// True: consumed. False: the sink has kept the frame and somebody calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
   /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
-  /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). With
-  /// `memory` they are its whole body, and there.
+  /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). If
+  /// `memory` is given, they are its whole body, and there.
   Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink,
               std::size_t placed = 0, std::shared_ptr<Packet> memory = nullptr);
-  /// The frame whose first `bytes` have come, so that the rest can be read to where it belongs:
-  /// `body` is what there is of it, `placed` what is still to come. Nothing: not known yet, not a
+  /// The frame whose first `bytes` have come, so that the rest can be read to its destination:
+  /// `body` is the part that has come, `placed` the size of the rest. Empty: not known yet, not a
   /// routed frame, or one that has come before.
   std::optional<InFrame> arriving(StreamId id, std::span<const std::byte> bytes) const;
 
@@ -221,7 +222,7 @@ class Conduit {
   void fail(std::string reason);
   /// It is dead because the peer has been started anew, and knows nothing of it.
   bool peer_anew() const { return peer_anew_; }
-  /// For a dead conduit: the routed frames that were submitted and not acknowledged. Those that
+  /// For a dead conduit: the routed frames that were submitted and not acknowledged. Frames that
   /// were sent may have arrived.
   void salvage(const std::function<void(const InFrame& frame)>& take) const;
   const ConduitCounts& counts() const { return counts_; }
@@ -229,7 +230,7 @@ class Conduit {
   /// The latest time that it has been told.
   Time clock() const { return now_; }
 
-  /// How long the peer has not been heard; zero before the first stream, and for whoever asks first
+  /// The time since the peer was last heard. Zero before the first stream, and at the first call
   /// after this process did not run.
   Time silence(Time now) const {
     if (next_stream_ == 1 || stood_still(now)) return Time::zero();
@@ -251,7 +252,7 @@ class Conduit {
   };
   struct Slot {
     std::shared_ptr<Packet> packet;  // null: acknowledged
-    StreamId stream = 0;             // by which it went the last time
+    StreamId stream = 0;             // the last one that carried it
     int tries = 0;                   // over streams that stand
     Time at{};                       // when it went the last time
   };
@@ -329,7 +330,7 @@ class Conduit {
   std::map<std::uint64_t, Slot> stragglers_;  // before base_
   NumberSet acknowledged_;                    // from base_ on
   std::vector<Receipt> settled_;
-  std::vector<std::shared_ptr<Packet>> spare_;  // small, of nobody
+  std::vector<std::shared_ptr<Packet>> spare_;  // small, without an owner
   std::deque<std::shared_ptr<Packet>> borrowed_;
   std::set<std::uint64_t> again_;  // lost with their stream
   Late late_;

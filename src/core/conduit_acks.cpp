@@ -11,15 +11,15 @@ namespace {
 // that it goes apart.
 constexpr std::size_t kMaxSlots = 1U << 14;
 
-// So many frames are acknowledged by the next data, and all that would soon be due. In a quick
-// exchange each would else carry an acknowledgement, a tenth of what it costs.
+// The next data acknowledges this many frames, and all whose acknowledgement would soon be due. In
+// a quick exchange each frame would else carry an acknowledgement, a tenth of its cost.
 constexpr unsigned kAckFrames = 16;
 
 }  // namespace
 
 // ---- what this end has received -----------------------------------------------------------------
 
-// A node that passes frames on tells at once what the source may let go of.
+// A node that passes frames on reports at once what the source may free.
 Time Conduit::ack_delay() const {
   return custody_ ? config_.ack_delay : std::max(config_.ack_delay, late_.ack_delay());
 }
@@ -76,7 +76,7 @@ std::uint64_t Conduit::settled_up_to() const {
   return std::min(received_, unsettled_.ranges().begin()->first - 1);
 }
 
-// Each number is told once: a frame that is not settled for long must not crowd out later ones.
+// Reports each number once: a frame that takes long to settle must not crowd out later ones.
 Ack Conduit::settled_ack() {
   Ack ack;
   ack.received = settled_up_to();
@@ -90,7 +90,7 @@ Ack Conduit::settled_ack() {
   return ack;
 }
 
-// What was told may be lost with its stream: tells it again.
+// The report may be lost with its stream: sends it again.
 void Conduit::settle_anew() {
   if (!custody_) return;
   fresh_.clear();

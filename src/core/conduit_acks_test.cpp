@@ -9,8 +9,8 @@
 namespace isthmus::core {
 namespace {
 
-/// A peer that sends a message `apart` after this end's answer to the last, so often. How many
-/// acknowledgements go with the answers.
+/// A peer sends messages, each `apart` after this end's answer to the last. Returns the number of
+/// acknowledgements that go with the answers.
 int acknowledgements_of(Time apart, int messages, Time round_trip = {}) {
   Conduit conduit(config(kA, kB), Time::zero());
   conduit.set_round_trip(round_trip);

@@ -1,4 +1,4 @@
-// What a peer may not do, and what it is told.
+// Breaches of the protocol by a peer, and the answers to them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -86,7 +86,7 @@ TEST(CompressedConduit, NothingIsCompressedBeforeItIsAskedFor) {
   EXPECT_EQ(tails->calls, 0);
 }
 
-// What `from` writes, read by `to`.
+// `to` reads the bytes that `from` writes.
 Conduit::Outcome pass(Conduit& from, Conduit& to) {
   std::vector<PacketPtr> packets;
   from.output(1, Time(1ms), 1 << 20, packets);

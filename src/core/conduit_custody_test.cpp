@@ -39,7 +39,7 @@ class Custody : public testing::Test {
       moved = move(b, ib, a, ia, false) || moved;
     }
   }
-  // What was sent is lost with the stream.
+  // Sends frames that are lost with the stream.
   void lose(Conduit& from, StreamId id) {
     std::vector<PacketPtr> packets;
     now += 2ms;

@@ -11,7 +11,7 @@ namespace {
 constexpr NodeId kC = kFirstGateway + 2;
 constexpr std::size_t kPayload = 9000;
 
-// From `a` by `in` into the node in the middle, and out of it by `out` to `c`.
+// Frames go from `a` by `in` into the node in the middle, and out of it by `out` to `c`.
 class Passing : public testing::Test {
  protected:
   Passing() {
@@ -42,7 +42,7 @@ class Passing : public testing::Test {
       EXPECT_EQ(result.outcome, Conduit::Outcome::Good) << result.reason;
     }
   }
-  // What `a` sends of a frame, the body apart from its header.
+  // A frame as `a` sends it, the body apart from its header.
   PacketPtr submitted() {
     const std::vector<std::byte> payload(kPayload, std::byte{42});
     a.submit(frame(7, payload));
@@ -105,7 +105,7 @@ TEST_F(Passing, AFrameThatHasComeBeforeIsDroppedWithItsMemory) {
   ASSERT_TRUE(packet);
   int arrived = 0;
   const auto sink = [&](const InFrame&, auto) { return ++arrived > 0; };
-  // By two streams, its body under way on both.
+  // The frame comes by two streams, its body under way on both.
   const auto head = packet->bytes().first(kHeaderSize);
   ASSERT_EQ(arrive(packet, sink).outcome, Conduit::Outcome::Good);
   const std::size_t body = packet->size - kHeaderSize;

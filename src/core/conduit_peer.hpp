@@ -1,4 +1,4 @@
-// What the peer of a conduit writes, made by hand: for tests of what it may do and may not.
+// The bytes of a conduit's peer, made by hand: for tests of legal and illegal input.
 #pragma once
 
 #include <cstdint>

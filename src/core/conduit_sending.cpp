@@ -10,8 +10,8 @@
 namespace isthmus::core {
 namespace {
 
-// Bulk leaves so much of the window to express frames, or an eighth of a small one: they must not
-// wait until the other end has passed on what is there.
+// Bulk leaves this much of the window to express frames, or an eighth of a small window. They must
+// not wait until the other end has passed on all it has.
 constexpr std::uint64_t kExpressWindow = 64 * 1024;
 // Smaller frames are not worth a call of the compressor.
 constexpr std::size_t kLeastCompressed = 2048;
@@ -92,7 +92,7 @@ void Conduit::submit_borrowed(const OutFrame& frame) { submit(frame, kMaxHops, t
 bool Conduit::own_some(std::size_t bytes) {
   for (std::size_t owned = 0; !borrowed_.empty(); borrowed_.pop_front()) {
     Packet& packet = *borrowed_.front();
-    // Nobody else has one that has been acknowledged.
+    // An acknowledged one has no other owner.
     if (borrowed_.front().use_count() == 1) continue;
     if (owned >= bytes) return true;
     owned += packet.borrowed.size();
@@ -235,7 +235,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   const auto put = [&](PacketPtr whole) {
     const std::size_t size = whole->size;
     PacketPtr packet = on_the_wire(std::move(whole));
-    bytes += std::max(packet->size, size / 4);  // what is compressed takes its time
+    bytes += std::max(packet->size, size / 4);  // compressing takes time, too
     counts_.wire_bytes += packet->size;
     out.push_back(std::move(packet));
   };

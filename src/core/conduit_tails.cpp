@@ -14,15 +14,16 @@ void Conduit::note_acknowledged(const Slot& slot) {
   if (slot.tries == 0) late_.acked_after(now_ - slot.at);
 }
 
-// Of a large frame only where streams stand idle: while more is to be sent, what follows tells
-// their kernels of a loss.
+// Large frames are repeated only when no bulk is queued: data sent after them reveals a loss to the
+// kernel.
 bool Conduit::may_repeat(const Slot& slot) const {
   if (slot.tries >= Late::kTries || !late_.may_spend(slot.packet->size)) return false;
   return slot.packet->size <= kHeaderSize + kExpressBody || bulk_.empty();
 }
 
-// Late is what has waited for long while others, sent no earlier, have arrived. Where none has, the
-// whole path may have become slow: then one frame goes again, and its arrival speaks for the rest.
+// A frame is late if it has waited for long while others, sent no earlier, have arrived. If none
+// has, the whole path may have become slow: then one frame goes again, and its arrival speaks for
+// the rest.
 void Conduit::look_for_late() {
   look_late_ = Time::max();
   if (!late_.possible() || custody_ || streams_.size() < 2) return;
@@ -65,7 +66,7 @@ bool Conduit::avoids(StreamId id) const {
   return stream != streams_.end() && avoided(stream->second);
 }
 
-// The first of them that may go by this stream; 0: none.
+// The first late frame that may go by this stream, or 0.
 std::uint64_t Conduit::late_for(StreamId id, bool bulk) const {
   if (overdue_.empty()) return 0;
   const auto stream = streams_.find(id);

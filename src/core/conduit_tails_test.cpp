@@ -31,7 +31,7 @@ struct Figures {
   }
 };
 
-// Messages one after the other, of so many frames of that size.
+// Messages one after the other, of `frames` frames of that size each.
 Figures messages(Wan& wan, int count, int frames, std::size_t size) {
   Figures figures;
   while (!wan.conduit(0).connected() || !wan.conduit(1).connected()) wan.step();
@@ -135,7 +135,7 @@ TEST(Tails, ACutWithinPatienceAsksAFewTimes) {
   wan.mute();
   for (const Time end = wan.now() + 3s; wan.now() < end;) wan.step();
   EXPECT_LE(wan.conduit(0).counts().repeated, 3U);
-  // What was under way is lost for good here, so the streams end.
+  // Data under way is lost for good here, so the streams end.
   wan.unmute();
   wan.cut_all();
   for (int i = 0; i < 100'000 && !wan.settled(); ++i) wan.step();

@@ -52,11 +52,11 @@ class Wan {
     double slow = 0;           // chance that a frame is kept before it is consumed
     bool custody = false;      // frames are settled a while after they came
     double landing = 0;        // chance that the payload of a frame that is arriving is placed
-    // A path of which all is known: each chunk takes the whole delay, at most, and one of so many
-    // is lost, which holds its stream back for that long.
+    // A path with known figures: each chunk takes at most the whole delay. One in several is lost,
+    // at the rate `loss`, which holds its stream back for `timeout`.
     double loss = 0;
     Time timeout{};
-    Time round_trip{};  // as the conduits are told; zero: nothing
+    Time round_trip{};  // as the conduits know it; zero: unknown
   };
 
   Wan(std::uint64_t seed, Setup setup, ConduitConfig a, ConduitConfig b)
@@ -139,10 +139,10 @@ class Wan {
   }
   void never_reconnect() { reconnect_ = false; }
   void mute() { mute_ = true; }
-  /// From now on everything takes so much longer.
+  /// From now on everything takes `more` longer.
   void slow_down(Time more) { slower_ = more; }
   void unmute() { mute_ = false; }
-  /// Neither end runs for so long.
+  /// Neither end runs for this time.
   void pause(Time time) {
     now_ += time;
     for (auto& end : ends_) EXPECT_TRUE(end.conduit.tick(now_).empty());

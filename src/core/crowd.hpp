@@ -1,5 +1,5 @@
-// How many conduits of a process send bulk over one path at the same time, and so by how many of
-// its streams each of them should. Pure; time is given.
+// The number of conduits of a process that send bulk over one path at the same time. It limits the
+// streams that each of them should use. Pure; time is given.
 #pragma once
 
 #include <algorithm>
@@ -16,30 +16,31 @@ class Crowd {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// What each conduit keeps for it.
+  /// Each conduit's state for it.
   struct Sender {
     std::int64_t period = -1;  ///< in which it sent the last time
   };
 
-  /// Twice Linux's shortest retransmission timeout: who waits for one still belongs to the crowd.
+  /// Twice Linux's shortest retransmission timeout: a sender that waits for one still belongs to
+  /// the crowd.
   static constexpr Time kPeriod = std::chrono::milliseconds(400);
-  /// So many first windows should be under way in a stream. With few segments none follows a lost
-  /// one to tell of it, and it waits for a timeout (2026-11: alltoall of 1 MiB, 8 + 8 processes
-  /// over 1 Gbit/s at 20 ms, 100 Mbit/s each: 3.7 to 4.0 s with 3 to 6 streams for each pair, 1.5
-  /// to 1.8 with 2, 1.4 to 1.6 with 1; natively 1.35).
+  /// The number of first windows that should be under way in a stream. With too few segments, none
+  /// follows a lost one to reveal it, and it waits for a timeout. Alltoall of 1 MiB, 8 + 8
+  /// processes over 1 Gbit/s at 20 ms, 100 Mbit/s each (2026-11): 3.7 to 4.0 s with 3 to 6 streams
+  /// for each pair, 1.5 to 1.8 with 2, 1.4 to 1.6 with 1; natively 1.35.
   static constexpr double kWindows = 2;
 
-  /// Of a path of so many bytes a second and that round trip. As many processes as `sharing` may do
-  /// as this one does.
+  /// For a path of `rate` bytes a second and that round trip. `sharing`: the number of processes
+  /// that may use it like this one.
   Crowd(double rate, Time round_trip, int sharing, Time now)
       : windows_(rate * std::chrono::duration<double>(round_trip).count() / kInitialWindow),
         sharing_(std::max(sharing, 1)),
         began_(now) {}
 
-  /// It has lasted for so long that those who send together have been seen.
+  /// Enough time has passed to see all that send together.
   bool known(Time now) const { return now - began_ > kPeriod; }
 
-  /// The conduit sends bulk now, over no more than so many streams.
+  /// The conduit sends bulk now. Returns the most streams for it.
   int streams(Sender& sender, Time now) {
     begin(now);
     if (std::exchange(sender.period, period_) != period_) ++count_;

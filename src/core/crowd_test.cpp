@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr double kRate = 125e6;  // 172 windows fill it for 20 ms
 
-// So many send.
+// The streams of each of `senders` senders.
 int each_of(int senders, Crowd& crowd, Crowd::Time now) {
   std::vector<Crowd::Sender> all(static_cast<std::size_t>(senders));
   for (auto& sender : all) crowd.streams(sender, now);

@@ -1,10 +1,10 @@
 // Point-to-point messages between processes of different clusters: matching, windows, and the
-// cutting of messages into frames. A pure state machine: no sockets, no threads, no clock, no
-// MPI. The owner serialises all calls (net::Endpoint holds one lock around it).
+// cutting of messages into frames. A pure state machine: no sockets, no threads, no clock, no MPI.
+// The owner serialises all calls (net::Endpoint holds one lock around it).
 //
-// Semantics are those of MPI-4.1 section 3.5: messages between two processes in one context do
-// not overtake each other where both could match the same receive; matching is by
-// (context, source, tag) with wildcards; posting order decides.
+// It follows MPI-4.1 section 3.5. Messages between two processes in one context do not overtake
+// each other if both could match the same receive. Matching is by (context, source, tag) with
+// wildcards; posting order decides.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace isthmus::core {
 /// A message taken out of matching by Engine::extract (MPI_Mprobe); opaque to callers.
 struct Extracted;
 
-/// A message of the program that has not been matched; those of services are none.
+/// A message of the program that has not been matched; messages of services do not count.
 struct Awaited {
   bool sent = false;  ///< from here; else it is to come
   std::uint64_t context = 0;
@@ -66,15 +66,16 @@ class Engine {
   /// it keeps its place among the receives, and nothing of its context is matched before
   /// release(): messages wait unseen, receives are posted. One receive of a context at a time.
   bool withhold(RecvOp& op);
-  /// Ends that: `op` has been served elsewhere and leaves (state Idle), or stays posted. Then what
-  /// has waited is matched, in posting order.
+  /// Ends that: `op` has been served elsewhere and leaves (state Idle), or stays posted. Then
+  /// waiting messages and receives are matched, in posting order.
   void release(RecvOp& op, bool served);
 
   /// The first unexpected message that (context, source, tag) would match, or nothing.
   std::optional<Envelope> probe(std::uint64_t context, int source, int tag) const;
 
-  /// As probe, but takes the message out of matching. Null: none there. A message whose last owner
-  /// drops it (on any thread) is received into nothing when the engine next sends or receives.
+  /// As probe, but takes the message out of matching. Null: it has not come. A message whose last
+  /// owner drops it (on any thread) is received into nothing when the engine next sends or
+  /// receives.
   std::shared_ptr<Extracted> extract(std::uint64_t context, int source, int tag);
   static const Envelope& envelope(const Extracted& message);
   /// Receives an extracted message into op.buffer; context, source and tag of op are ignored.
@@ -88,9 +89,9 @@ class Engine {
   void choose_link(std::uint64_t context, LinkChoice link);
 
   /// From now on the messages of a context with kServiceContext go to `service`, those that have
-  /// come before first. Throws std::logic_error when it is served already.
+  /// come before first. Throws std::logic_error if it has a service already.
   void serve(std::uint64_t context, Service& service);
-  /// Ends that. What has not been handed over is dropped; no message may come any more.
+  /// Ends that. Messages not handed over are dropped; no message may come any more.
   void end_service(std::uint64_t context);
 
   /// Operations not yet Done, and extracted messages not yet received.
@@ -100,8 +101,9 @@ class Engine {
 
   /// Reads memory of a peer. False: that cannot be read.
   using Reader = std::function<bool(std::uint64_t address, std::span<std::byte> to)>;
-  /// What the peer lends is read so when it is matched, and asked for as other messages are where
-  /// that cannot be. A peer that lends without this breaks the protocol.
+  /// Messages that the peer lends are read with `reader` when they are matched. If that cannot read
+  /// them, they are requested as other messages are. A peer that lends without this breaks the
+  /// protocol.
   void read_from(NodeId peer, Reader reader);
   /// A piece of a lent message that has been matched, and the memory of its receive for it.
   struct Reading {
@@ -112,14 +114,14 @@ class Engine {
     std::shared_ptr<const Reader> reader;
     [[nodiscard]] bool read() const { return (*reader)(address, to); }
   };
-  /// There is a piece of a message of more than Limits::read_at_once, which is read in pieces.
+  /// Whether a message of more than Limits::read_at_once has a piece to read.
   bool has_readings() const;
   /// The next of them; messages take turns. The caller reads it, without the engine, and says so.
   std::optional<Reading> next_reading();
   /// `good` is what `read` has returned.
   void end_reading(const Reading& reading, bool good);
-  /// Messages to a peer that reads them, of at least so many bytes, are lent from now on: their
-  /// sends are not Done before they are matched.
+  /// From now on messages of at least `least` bytes to a peer that reads them are lent: their sends
+  /// are not Done before they are matched.
   void lend_to(NodeId peer, std::size_t least);
 
   // ---- the network's side -------------------------------------------------------------------
@@ -130,23 +132,23 @@ class Engine {
   /// come twice, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
-  /// The memory of the receive that the last bytes of an arriving Piece belong to, so that they can
-  /// be read straight to there: `body` is what has come of it, `placed` how much is missing. Empty:
-  /// its message has no receive yet, or none with room for all of the piece; the frame is to be
-  /// read whole. The memory is the receive's until the next call of deliver() (another frame may
-  /// bring the same bytes and complete it): ask again then. When all has come, deliver() the frame
+  /// The memory in the receive for the last bytes of an arriving Piece, so that they can be read
+  /// straight to there. `body` is the part that has come, `placed` the size of the rest. Empty: its
+  /// message has no receive yet, or one without room for all of the piece; then read the frame
+  /// whole. The memory is the receive's until the next call of deliver() (another frame may bring
+  /// the same bytes and complete it): then call this again. When all has come, deliver() the frame
   /// with its payload `placed`, wherever that went last.
   std::span<std::byte> place(const InFrame& beginning);
 
   /// Limits::fine_head of messages from now on, and of the rest of those that have begun.
   void set_fine_head(std::size_t bytes);
-  /// Writes the next frame to be sent into `out`; false when there is none now. Small frames
-  /// (grants, credits, envelopes of small messages) come before pieces of large ones; large ones
-  /// take turns between peers. `out.payload` borrows from the operation until the next call of
-  /// next_frame() or payload_copied(); a send whose last bytes it is becomes Done then.
+  /// Writes the next frame to be sent into `out`; false without one. Small frames (grants, credits,
+  /// envelopes of small messages) come before pieces of large ones; large ones take turns between
+  /// peers. `out.payload` borrows from the operation until the next call of next_frame() or
+  /// payload_copied(); a send whose last bytes it is becomes Done then.
   bool next_frame(OutFrame& out) { return next_frame(out, {}); }
-  /// Says whether the way to a peer by a link takes a frame now: a bulk one, or an express one.
-  /// Each may have room while the other has none.
+  /// Whether the way to a peer by a link takes a frame now: a bulk one, or an express one. Either
+  /// may have room without the other.
   using Room = std::function<bool(NodeId peer, bool bulk, LinkChoice link)>;
   /// As above, but only a frame for which there is room; false when there is no such frame.
   bool next_frame(OutFrame& out, const Room& room);

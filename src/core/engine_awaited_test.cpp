@@ -1,4 +1,4 @@
-// What an engine says that its process waits for.
+// Tests an engine's list of the messages that its process waits for.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -7,7 +7,7 @@
 namespace isthmus::core {
 namespace {
 
-// What of a lent message its receive has room for.
+// The part of a lent message that its receive has room for.
 std::span<std::byte> wanted(const Incoming& message) {
   if (message.op == nullptr) return {};
   const std::uint64_t room = message.op->capacity;

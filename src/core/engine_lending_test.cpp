@@ -32,7 +32,7 @@ class ReadInPieces : public testing::Test {
     op.capacity = memory.size();
   }
 
-  // All frames of one to the other. What they were is noted.
+  // Moves all frames of one to the other, and notes their kinds.
   void move(Engine& from, Engine& to) {
     OutFrame out;
     while (from.next_frame(out)) {
@@ -65,7 +65,7 @@ class ReadInPieces : public testing::Test {
 
 TEST_F(ReadInPieces, ComesWholeAndEndsItsSend) {
   begin();
-  EXPECT_EQ(reads, 0);  // not by those who hold the engine
+  EXPECT_EQ(reads, 0);  // not under the engine's lock
   EXPECT_TRUE(receiver.has_readings());
   while (read_one()) EXPECT_EQ(op.done(), reads == 4);
   EXPECT_EQ(reads, 4);

@@ -1,4 +1,4 @@
-// Messages of communicators that chose the link by which they go.
+// Messages of communicators that chose their link.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -24,7 +24,7 @@ class EngineRoom : public testing::Test {
     op.synchronous = synchronous;
     engine_.send(op);
   }
-  // Takes frames until there is none for which there is room.
+  // Takes frames until none has room.
   void pull(bool express, bool bulk) {
     const Engine::Room room = [&](NodeId, bool large, LinkChoice) {
       return large ? bulk : express;

@@ -7,8 +7,9 @@
 namespace isthmus::core {
 namespace {
 
-/// Another run may send in contexts that it has been told, and to the services of these, which are
-/// drawn at random; not in those that anybody can count, nor to services of all processes.
+/// Another run may send in contexts that it has been given, and to their services. These contexts
+/// are drawn at random. It may not send in contexts that can be guessed, nor to services of all
+/// processes.
 bool is_for_guests(std::uint64_t context) {
   constexpr std::uint64_t kRandom = std::uint64_t{1} << 57;
   return (context & kRandom) != 0;

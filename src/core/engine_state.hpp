@@ -1,4 +1,4 @@
-// What is behind Engine: its channels, its matching, and whose turn it is to send.
+// The state behind Engine: its channels, its matching, and the order of sending.
 #pragma once
 
 #include <atomic>
@@ -168,7 +168,7 @@ struct Engine::State {
 
   const NodeId self;
   Limits limits;
-  /// Of the peers from `first` on, as Engine::set_window has it.
+  /// For the peers from `first` on, as set by Engine::set_window.
   struct Exception {
     NodeId first, count;
     Limits limits;

@@ -1,7 +1,7 @@
-// Thousands of random programs over engines joined by a network that delays and reorders frames
-// at will, in virtual time. What must hold is checked against the standard's own words, not
-// against a second implementation of matching. One file: programs, network and checks are of one
-// simulation, which they all read and change.
+// Thousands of random programs over engines joined by a network that delays and reorders frames at
+// will, in virtual time. The results are checked against the standard's own words, not against a
+// second implementation of matching. One file: programs, network and checks are of one simulation,
+// which they all read and change.
 #include "core/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -416,7 +416,7 @@ class Simulation {
     std::fill(receive.data.begin(), receive.data.end(), std::byte{0xDD});
   }
 
-  // What was received is the program's: nothing is written there any more.
+  // A received message is the program's: the engine does not write there any more.
   void expect_memory_untouched() {
     for (const Node& node : nodes_) {
       for (const auto& receive : node.receives) {
@@ -427,7 +427,7 @@ class Simulation {
     }
   }
 
-  // With the network at rest, no receive waits for a message that has been sent.
+  // When the network is at rest, no receive waits for a message that has been sent.
   void expect_nothing_stuck() {
     for (Node& node : nodes_) {
       for (const auto& receive : node.receives) {

@@ -12,7 +12,7 @@
 
 namespace isthmus::core {
 
-/// What a frame's body holds. Kinds from `Envelope` on travel end to end and are routed; those
+/// The content of a frame's body. Kinds from `Envelope` on travel end to end and are routed; those
 /// before are between the two ends of one conduit and never leave it.
 enum class FrameKind : std::uint8_t {
   Hello = 1,       ///< first on every stream: version, who, which stream, where to resume
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxBody = 64 * 1024 + 64;
 /// wait.
 inline constexpr std::size_t kExpressBody = 1024;
 
-/// Of routed frames, whose way has been lost (docs/protocol.md, "When a way is lost").
+/// Flags of routed frames whose way has been lost (docs/protocol.md, "When a way is lost").
 enum FrameFlag : std::uint8_t {
   kReturned = 1,  ///< on its way back to its source, which sends it another way
   kRepeated = 2,  ///< sent another way; it may have arrived before
@@ -63,7 +63,7 @@ struct OutFrame {
   bool counted = false;        ///< its payload was lent before
 };
 
-/// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has
+/// For a frame that is passed on: the conduit it came by, where its sender keeps it until it has
 /// arrived. `session` is the near end's: a neighbour that was started anew has another conduit.
 struct Receipt {
   NodeId from = kNobody;
@@ -83,8 +83,8 @@ struct InFrame {
   std::uint8_t flags = 0;
   std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
   Receipt receipt{};       ///< nobody's where it need not be settled
-  /// Holds this frame and nothing else, and `body` points into it: whoever keeps it may send it on
-  /// as it is. Null: `body` is borrowed.
+  /// Memory that holds this frame alone, and that `body` points into: an owner that keeps it may
+  /// send it on as it is. Null: `body` is borrowed.
   std::shared_ptr<Packet> memory{};
 };
 

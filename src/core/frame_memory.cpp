@@ -5,7 +5,7 @@ namespace {
 
 // 4 MiB, what is under way to a near peer, and of fine frames what two messages have.
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMostKept = 0;  // who uses freed memory is to be found
+constexpr std::size_t kMostKept = 0;  // to find uses of freed memory
 constexpr std::size_t kMostFine = 0;
 #else
 constexpr std::size_t kMostKept = 64;
@@ -67,7 +67,7 @@ FrameMemory& frame_memory(std::size_t size) {
 
 void keep_frame_memory(std::size_t bytes) {
   if (kMostKept == 0) return;
-  // Of 1 MiB 12 frames are fine, in an eighth of the bytes.
+  // 12 frames of 1 MiB are fine, in an eighth of the bytes.
   of_fine().keep(bytes / 8 / FrameMemory::kFineBlock);
   of_large().keep(bytes / 8 * 7 / FrameMemory::kBlock);
 }

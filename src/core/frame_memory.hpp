@@ -1,6 +1,7 @@
-// Memory of large frames, kept for those that follow. The allocator would give it back to the
-// system after each message and get it anew, a page fault for every 4 KiB: 1 MiB by plain TCP took
-// 550 us one way so, and 400 without the faults (two cores, November 2026). On any thread.
+// Memory of large frames, kept for later frames. The allocator would give it back to the system
+// after each message and get it anew, with a page fault for every 4 KiB. 1 MiB by plain TCP took
+// 550 us one way in that case, and 400 without the faults (two cores, November 2026). On any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,12 @@ namespace isthmus::core {
 
 class FrameMemory {
  public:
-  /// Of any frame.
+  /// The size for any frame.
   static constexpr std::size_t kBlock = kHeaderSize + kMaxBody;
-  /// Of those at the beginning and the end of a message (core/outbound.cpp).
+  /// The size for frames at the beginning and the end of a message (core/outbound.cpp).
   static constexpr std::size_t kFineBlock = std::size_t{12} * 1024;
 
-  /// Keeps at most so many blocks that nobody uses, of so many bytes each.
+  /// Keeps at most `most` unused blocks, of `block` bytes each.
   explicit FrameMemory(std::size_t most, std::size_t block = kBlock) : most_(most), block_(block) {}
   FrameMemory(const FrameMemory&) = delete;
   FrameMemory& operator=(const FrameMemory&) = delete;
@@ -33,14 +34,14 @@ class FrameMemory {
   };
   using Block = std::unique_ptr<std::byte[], Return>;
 
-  /// At least so many bytes, with whatever they hold. It outlives what it hands out.
+  /// At least `size` bytes, with any content. It must outlive its blocks.
   Block take(std::size_t size);
-  /// Of less, and of more than a block, nothing is kept: the allocator holds on to what is small.
+  /// Smaller sizes, and more than a block, are not kept: the allocator keeps small memory itself.
   std::size_t least() const { return block_ / 4; }
-  /// From now on.
+  /// The limit from now on.
   void keep(std::size_t most);
 
-  /// Blocks that nobody uses.
+  /// Unused blocks.
   std::size_t kept() const;
 
  private:
@@ -50,9 +51,9 @@ class FrameMemory {
   std::vector<std::byte*> free_;
 };
 
-/// Of frames of that size in this process.
+/// The memory for frames of that size in this process.
 FrameMemory& frame_memory(std::size_t size);
-/// Frames of which so many bytes are under way come and go: their memory is kept for the next.
+/// Keeps memory for frames, up to `bytes`: the bytes of frames under way at a time.
 void keep_frame_memory(std::size_t bytes);
 
 }  // namespace isthmus::core

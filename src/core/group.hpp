@@ -10,7 +10,7 @@
 
 namespace isthmus::core {
 
-/// How two groups relate; the meanings of MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL.
+/// The relation of two groups; the meanings of MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL.
 enum class Likeness { Identical, Similar, Unequal };
 
 /// Immutable. Holds runs of nodes with a stride, so a group that is contiguous (or

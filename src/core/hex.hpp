@@ -8,7 +8,7 @@
 namespace isthmus::core {
 
 std::string to_hex(std::string_view bytes);
-/// Nothing when `text` is empty or not pairs of hexadecimal digits.
+/// Empty if `text` is empty or not pairs of hexadecimal digits.
 std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace isthmus::core

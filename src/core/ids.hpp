@@ -5,8 +5,8 @@
 
 namespace isthmus::core {
 
-/// A party of the network. Processes of the program are numbered from 0, cluster after cluster,
-/// which is their world rank unless a map says otherwise (World::rank_of); gateways follow from
+/// A party of the network. Processes of the program are numbered from 0, cluster after cluster.
+/// That is their world rank unless a map sets another (World::rank_of). Gateways follow from
 /// `kFirstGateway` on, in the order of the grid.
 using NodeId = std::uint32_t;
 
@@ -15,7 +15,7 @@ inline constexpr NodeId kNobody = 0xFFFF'FFFFU;
 
 constexpr bool is_gateway(NodeId node) { return node >= kFirstGateway && node != kNobody; }
 
-/// By which link messages go, as the program has chosen for their communicator: a number of
+/// The link for messages, as the program has chosen it for their communicator: a number of
 /// World::choice_of, from `kFirstNamedLink` on, or one of these.
 using LinkChoice = std::uint16_t;
 

@@ -9,7 +9,7 @@ namespace isthmus::core {
 
 namespace {
 
-// Pieces come nearly in order. So many gaps are those of a peer that means harm.
+// Pieces come nearly in order. A peer with this many gaps means harm.
 constexpr std::size_t kMaxGaps = std::size_t{1} << 16;
 
 void put(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -107,7 +107,7 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
 }
 
 void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
-  // Of a message that comes whole no piece can come after it, or instead of it.
+  // A message that comes whole has no pieces, after it or instead of it.
   const bool whole =
       offset == 0 && bytes.size() == message.body.envelope.size && message.stage != Stage::Early;
   if (!whole) message.arrived.add(offset, offset + bytes.size());
@@ -148,7 +148,7 @@ void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;
   if (message.buffer) {
-    // What has not come holds whatever the memory held, which no receive may see.
+    // The missing bytes are uninitialized, and no receive may see them.
     const std::span<const std::byte> bytes(message.buffer.get(),
                                            static_cast<std::size_t>(message.body.ahead));
     if (message.arrived.size() == 0) {  // it came whole

@@ -1,9 +1,10 @@
-// What comes from one peer: order restoring, reassembly, the bound on what is buffered, and the
+// The messages from one peer: order restoring, reassembly, the bound on buffered bytes, and the
 // grants and credits that go back. Knows nothing of matching.
 //
-// Of a message, the first `ahead` bytes come unasked. They, and kMessageCharge for the message
-// itself, are charged to the peer's window until the message is matched and they have arrived,
-// or arrive afterwards; then they are free, due as credit, and told to the peer in batches.
+// The first `ahead` bytes of a message come without a grant. They, and kMessageCharge for the
+// message itself, are charged to the peer's window until the message is matched and they have
+// arrived, or arrive afterwards. Then they are free, due as credit, and reported to the peer in
+// batches.
 #pragma once
 
 #include <algorithm>
@@ -65,8 +66,8 @@ class Inbound {
 
   // ---- arrivals; false or null: the peer breaks the protocol ---------------------------------
 
-  /// True when a whole message that is next in order has come in one frame, the usual case for
-  /// small ones; it needs no Incoming if a receive takes it: then call pass().
+  /// Whether a whole message that is next in order has come in one frame, the usual case for small
+  /// ones. If a receive takes it, it needs no `Incoming`: then call pass().
   bool is_whole(const EnvelopeBody& body, std::size_t payload) const;
   void pass(const EnvelopeBody& body);
 
@@ -78,14 +79,15 @@ class Inbound {
   [[nodiscard]] Incoming* announce(const EnvelopeBody& body, std::size_t payload);
   /// The announced message that is next in order, or null when it has not come yet.
   Incoming* next_in_order();
-  /// Whom a piece is for, checked and ready for store().
+  /// The message of a piece, checked and ready for store().
   [[nodiscard]] Incoming* accept(const PieceBody& piece, std::size_t payload);
   void store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Where a piece's bytes go that are not stored yet: into the receive that its message has, which
-  /// has room for all of them. Else nothing.
+  /// The place for a piece's bytes that are not stored yet: in the receive of its message, if that
+  /// has room for all of them. Else empty.
   std::span<std::byte> place(const PieceBody& piece, std::size_t payload);
 
-  /// Gives a message its receive (null: none, drop it) and moves what has arrived there.
+  /// Gives a message its receive (null: drop the message) and moves the bytes that have arrived
+  /// there.
   void bind(Incoming& message, RecvOp* op);
   /// Forgets a message: matched and complete.
   void erase(Incoming& message) { messages_.erase(message.body.number); }
@@ -117,7 +119,7 @@ class Inbound {
     return due_ > 0 && due_ >= std::min(window_ / 4, kMostUntold);
   }
 
-  // What is free and not told is missing at the sender.
+  // Bytes that are free but not reported are missing at the sender.
   static constexpr std::size_t kMostUntold = std::size_t{2} << 20;
 
   const NodeId peer_;

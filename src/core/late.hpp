@@ -12,10 +12,10 @@ class Late {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Where a round trip is shorter, a kernel's own timeouts are many round trips whatever is done
-  /// here, and answers that a busy host delays look like losses.
+  /// On shorter round trips, a kernel's own timeouts are many round trips, and repeating a frame
+  /// does not change that. Answers that a busy host delays look like losses.
   static constexpr Time kLeastRoundTrip = std::chrono::milliseconds(2);
-  /// Of what is sent, at most so much goes twice, and kBurst besides.
+  /// At most this part of the sent bytes goes twice, and kBurst besides.
   static constexpr double kShare = 1.0 / 16;
   static constexpr double kBurst = 128.0 * 1024;
   /// No frame goes again more often.
@@ -30,7 +30,8 @@ class Late {
   }
   bool possible() const { return round_trip_ > Time::zero(); }
 
-  /// So long an acknowledgement may wait for company, who awaits it notices little.
+  /// Longest delay for batching acknowledgements: a quarter of a round trip, hardly noticed by the
+  /// sender.
   Time ack_delay() const { return round_trip_ / 4; }
 
   /// A frame is late after two round trips: those of the path, or those that frames take by now.
@@ -38,11 +39,11 @@ class Late {
     return std::min(std::max(2 * round_trip_ + kAckDelay, smoothed_ + 4 * deviation_),
                     std::max(kMost, 2 * round_trip_ + kAckDelay));
   }
-  /// What was sent so shortly before one that has been acknowledged should be, too.
+  /// A frame sent this shortly before an acknowledged one should be acknowledged as well.
   Time beside() const { return round_trip_ / 4; }
 
-  /// Where nothing tells a loss from a path that has become slow, one frame asks; then so much
-  /// later the next.
+  /// If a loss cannot be distinguished from a path that has become slow, one frame goes again as a
+  /// question. The next one may go only after a longer wait.
   bool may_ask(Time now) const { return now >= ask_at_; }
   void asks(Time now) {
     wait_ = std::min(std::max(after(), 2 * wait_), kLongest);
@@ -69,7 +70,7 @@ class Late {
 
  private:
   static constexpr Time kTimeout = std::chrono::milliseconds(200);
-  // What an acknowledgement may wait for company, and the thread that takes it for its core.
+  // An acknowledgement's wait for others, and its reading thread's wait for a core.
   static constexpr Time kAckDelay = std::chrono::milliseconds(2);
   static constexpr Time kMost = std::chrono::seconds(1);
   static constexpr Time kLongest = std::chrono::seconds(5);

@@ -1,5 +1,5 @@
-// Numbers as frames and bodies have them: little-endian whatever the host. One move of the
-// processor each where that is little-endian too: compilers make none of a loop over bytes.
+// Numbers in frames and bodies: little-endian on every host. On little-endian hosts each is one
+// move of the processor: compilers do not make one of a loop over bytes.
 #pragma once
 
 #include <bit>

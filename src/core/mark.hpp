@@ -1,4 +1,4 @@
-// What a process leaves in its memory for others of the host to know that by.
+// A mark that a process leaves in its memory, so that others of the host recognize it.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace isthmus::core {
 
 class Matching {
  public:
-  /// Takes out and returns the first posted receive that matches; null: none.
+  /// Takes out and returns the first posted receive that matches, or null.
   RecvOp* take_posted(const Envelope& envelope);
   void post(RecvOp& op);
   /// False: it is not posted.
@@ -33,7 +33,7 @@ class Matching {
     }
   }
 
-  /// The first unexpected message that matches; null: none.
+  /// The first unexpected message that matches, or null.
   Incoming* find_unexpected(std::uint64_t context, int source, int tag) const;
   /// All unexpected messages of a context, for those that match again after release().
   Incoming* first_unexpected(std::uint64_t context) const;

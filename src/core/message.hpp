@@ -14,7 +14,7 @@ namespace isthmus::core {
 inline constexpr int kAnySource = -1;
 inline constexpr int kAnyTag = -1;
 
-/// What a message is matched by, and its size in (packed) bytes.
+/// The values that a message is matched by, and its size in (packed) bytes.
 struct Envelope {
   std::uint64_t context = 0;
   std::int32_t source = 0;  ///< the sender's rank in the communicator
@@ -90,8 +90,9 @@ struct RecvOp : Op {
   RecvOp* next_matched = nullptr;
 };
 
-/// Receives that have been matched, for an owner who has many posted and would not look at each.
-/// The engine adds, the owner takes, on any threads. A receive stays in place until it is taken.
+/// Receives that have been matched, for an owner with many posted, so that it need not look at
+/// each. The engine adds, the owner takes, on any threads. A receive stays in place until it is
+/// taken.
 class MatchedReceives {
  public:
   void add(RecvOp& op) {
@@ -107,7 +108,7 @@ class MatchedReceives {
   std::atomic<RecvOp*> last_{nullptr};
 };
 
-/// What a message costs of the window beside its bytes, so that a flood of tiny ones is bounded.
+/// A message's charge to the window beside its bytes, so that a flood of tiny ones is bounded.
 inline constexpr std::size_t kMessageCharge = 64;
 
 /// Messages that may wait uncharged between a sender and a receiver; further envelopes are held
@@ -116,15 +117,17 @@ inline constexpr std::size_t kMaxWaiting = std::size_t{1} << 20;
 
 /// Sizes that bound the engine's memory. A receiver holds at most `window` payload bytes of
 /// unmatched messages per sending peer; more waits at the sender. Every envelope is charged
-/// kMessageCharge to the window as well; those that find no room go out uncharged, and their sends
+/// kMessageCharge to the window as well. Envelopes without room go out uncharged, and their sends
 /// are not Done before they are matched, so the sender's outstanding sends bound them. All nodes of
 /// a grid have the same limits (limits.hpp).
 struct Limits {
   std::size_t window = std::size_t{1} << 20;
   std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64
-  /// So much of a message goes in small frames before larger ones follow. At least a piece.
+  /// The first part of a message that goes in small frames before larger ones follow. At least a
+  /// piece.
   std::size_t fine_head = 0;
-  /// So much of a lent message is read at a time; what is larger without the engine's lock.
+  /// The most bytes of a lent message read at a time; longer ones are read without the engine's
+  /// lock.
   std::size_t read_at_once = std::size_t{1} << 20;
   /// Bytes of small messages to one peer that wait to share frames; 0: each has a frame.
   std::size_t gathered = 0;

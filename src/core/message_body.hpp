@@ -24,8 +24,8 @@ struct EnvelopeBody {
   std::uint64_t ahead = 0;  ///< bytes that come without a grant: here and in pieces
   bool waits = false;       ///< the sender goes on, or ends, only when granted
   bool charged = false;     ///< kMessageCharge + ahead are charged to the window
-  /// Where the sender has the message's bytes, for its receiver to read there. Such an envelope has
-  /// kLentSize bytes instead, and no payload.
+  /// The address of the message's bytes at the sender, for its receiver to read there. Such an
+  /// envelope has kLentSize bytes instead, and no payload.
   std::optional<std::uint64_t> lent{};
   static constexpr std::size_t kLentSize = kSize + 8;
 };
@@ -45,8 +45,8 @@ struct GrantBody {
   std::uint64_t credit = 0;  ///< as in CreditBody
 };
 
-/// So much of the window has become free again since the beginning: a total, so that it may come
-/// late, or twice.
+/// The bytes of the window that have become free again since the beginning: a total, so that it may
+/// come late, or twice.
 struct CreditBody {
   static constexpr std::size_t kSize = 8;
   std::uint64_t credit = 0;
@@ -58,8 +58,8 @@ std::size_t encode(const PieceBody& body, BodyHead& head);
 std::size_t encode(const GrantBody& body, BodyHead& head);
 std::size_t encode(const CreditBody& body, BodyHead& head);
 
-/// Nothing: malformed. What follows the first kSize bytes of an envelope or a piece is payload; of
-/// a piece's the last `placed` bytes are elsewhere.
+/// Empty: malformed. The bytes after the first kSize bytes of an envelope or a piece are payload.
+/// The last `placed` bytes of a piece's payload are elsewhere.
 std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> body);
 std::optional<PieceBody> decode_piece(std::span<const std::byte> body, std::size_t placed = 0);
 std::optional<GrantBody> decode_grant(std::span<const std::byte> body);

@@ -30,8 +30,8 @@ Outbound::Outbound(const Limits& limits)
       left_(limits.window),
       batches_(limits.gathered) {}
 
-// A hop passes on whole frames: the first has left the last hop when the first small frame is
-// there, and the message is there a small frame's time after the last hop has begun to get it.
+// A hop passes on whole frames. Small first frames leave the last hop early. Small last frames
+// arrive soon after that hop has begun to receive them.
 std::size_t Outbound::cut(const SendOp& op) const {
   if (fine_head_ == kCoarse) return piece_;
   const std::size_t left = op.data.size() - op.sent + op.behind;

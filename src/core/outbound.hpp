@@ -1,5 +1,5 @@
-// What goes to one peer: numbering of messages, the window of bytes sent unasked, and the cutting
-// of messages into frames.
+// Messages to one peer: their numbers, the window of bytes sent without a grant, and the cutting of
+// messages into frames.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Outbound {
  public:
   explicit Outbound(const Limits& limits);
 
-  /// So much of a message goes in small frames from now on, at least a piece.
+  /// The first `bytes` bytes of a message go in small frames from now on, at least a piece.
   void set_fine_head(std::size_t bytes) { fine_head_ = std::max(bytes, piece_); }
 
   /// Lends messages of `least` bytes or more from now on, up to kMostLent at a time.
@@ -63,8 +63,8 @@ class Outbound {
     const SendOp* const op = has_batch() ? nullptr : unannounced_.front();
     return op == nullptr ? kAnyLink : op->link;
   }
-  /// The first send that has a piece, of those whose piece has room by its link, as an express
-  /// frame or as `bulk`; null: there is none.
+  /// The first send with a piece that has room by its link, as an express frame or as `bulk`. Null:
+  /// no such send.
   template <class Room>
   SendOp* ready(Room&& room) const {
     SendOp* op = ready_.front();
@@ -76,16 +76,16 @@ class Outbound {
     return op.sent == op.data.size() && (!op.waits || op.granted);
   }
 
-  /// The receiver has matched a message. Null: there is none that waits for it.
+  /// The receiver has matched a message. Returns the send that waits for it, or null.
   [[nodiscard]] SendOp* grant(std::uint64_t number);
-  /// The receiver has read a lent message. Null: there is none that waits for it.
+  /// The receiver has read a lent message. Returns the send that waits for it, or null.
   [[nodiscard]] SendOp* taken(std::uint64_t number);
   /// A message of this number has been sent.
   bool has_sent(std::uint64_t number) const { return number < next_number_; }
   /// `total` bytes are free again, ever. False: more than has been used.
   [[nodiscard]] bool credit(std::uint64_t total);
   std::size_t window_left() const { return left_; }
-  /// Sends whose messages the receiver has not matched, where that is told.
+  /// Sends whose messages the receiver has not matched, if it reports that.
   template <class Each>
   void each_waiting(Each&& each) const {
     for (const auto& [number, op] : waiting_) each(*op);

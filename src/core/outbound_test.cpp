@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPiece = 64 * 1024;
 
-// The payloads of the frames that a message of so many bytes is cut into.
+// The payloads of the frames that a message of `size` bytes is cut into.
 std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t fine_head = 0) {
   Outbound outbound({.window = window, .piece = kPiece, .fine_head = fine_head});
   const std::vector<std::byte> data(size);

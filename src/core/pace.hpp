@@ -20,8 +20,8 @@ class Pace {
     adopt();
     level_ = most_;
   }
-  /// From now on this sender has so much of the rate, above 0 and at most 1. What it has sent of
-  /// late stays sent: where its part shrinks, it is in debt for what it would not have sent.
+  /// From now on this sender has `part` of the rate, above 0 and at most 1. Bytes that it has sent
+  /// stay sent: if its part shrinks, it is in debt for them.
   void share(double part, Time now) {
     fill(now);
     const double spent = most_ - level_;
@@ -52,12 +52,12 @@ class Pace {
 
   void adopt() {
     rate_ = whole_ * part_;
-    // What may go at once after a pause, and makes up for being woken late: 2 ms' worth (a busy
-    // host wakes a process so late; November 2026), or two frames.
+    // The most that may go at once after a pause, which also makes up for waking late: 2 ms' worth
+    // (a busy host wakes a process this late; November 2026), or two frames.
     most_ = std::max(128.0 * 1024, whole_ * 2e-3) * part_;
   }
 
-  // Whoever waits for its turn at less would wait for hours.
+  // A smaller part would make a sender wait for hours.
   static constexpr double kLeastPart = 1e-6;
 
   double whole_ = 0, part_ = 1;  // the rate, and how much of it this sender has

@@ -8,9 +8,9 @@
 namespace isthmus::core {
 namespace {
 
-// Vertices from which distances are taken. Of a grid, four are its corners.
+// Vertices from which distances are taken. In a grid, four of them are its corners.
 constexpr std::size_t kLandmarks = 5;
-// So many of the best orders are refined.
+// The number of the best orders that are refined.
 constexpr std::size_t kRefined = 3;
 
 constexpr int kElsewhere = -1;
@@ -59,7 +59,7 @@ class Bisection {
     std::vector<int> first;  // the vertices of the first side
   };
 
-  /// Of the vertices, from one of them; those that cannot be reached are farther than all others.
+  /// Distances of the vertices from one of them; those out of reach are farther than all others.
   Distances distances(int from) const {
     const int unknown = graph_.size();
     Distances found(static_cast<std::size_t>(graph_.size()), unknown);
@@ -211,7 +211,7 @@ std::vector<int> partition(const Graph& graph, std::span<const int> given) {
   refine(graph, made);
   refine(graph, kept);
   if (cut(graph, made) < cut(graph, kept)) kept = std::move(made);
-  // What is no better is not worth moving for.
+  // A change that is not better is not worth moving for.
   return cut(graph, kept) < cut(graph, given) ? kept : std::vector<int>(given.begin(), given.end());
 }
 

@@ -22,7 +22,7 @@ class Pass {
   Pass(const Graph& graph, std::span<int> part, std::array<int, 2> sides)
       : graph_(graph), part_(part), sides_(sides), gain_(part.size()), free_(part.size()) {}
 
-  /// By how much the cut is smaller.
+  /// Returns the reduction of the cut.
   std::int64_t run(const std::array<std::vector<int>, 2>& members) {
     for (const auto& side : members) {
       for (const int v : side) queue(v);

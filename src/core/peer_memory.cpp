@@ -12,10 +12,10 @@
 namespace isthmus::core {
 namespace {
 
-// Of one call; the system takes 1024.
+// The most pieces of one call; the system takes 1024.
 constexpr std::size_t kPieces = 512;
 
-/// What was moved. Both sides have as many bytes.
+/// Returns the bytes moved. Both sides have as many bytes.
 ssize_t once(bool read, pid_t pid, const iovec& here, const iovec* there, std::size_t pieces) {
   return read ? process_vm_readv(pid, &here, 1, there, pieces, 0)
               : process_vm_writev(pid, &here, 1, there, pieces, 0);

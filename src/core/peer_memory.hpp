@@ -1,5 +1,6 @@
 // Memory of another process of this host that the system lets this one read and write
-// (process_vm_readv). Neither side's program or I/O thread takes part, and nothing is copied twice.
+// (process_vm_readv). The program and the I/O thread of neither side take part, and bytes are
+// copied only once.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace isthmus::core {
 
 class PeerMemory {
  public:
-  /// What a process tells others of its memory. Holds no pointers.
+  /// A process's message to others about its memory. Holds no pointers.
   struct Address {
     std::int64_t pid = 0;
     std::uint64_t base = 0;
@@ -22,7 +23,7 @@ class PeerMemory {
   };
   /// Lets the other processes of this user at this one's memory, where the system asks for that.
   static Address of_this_process(const void* base);
-  /// Nothing where this process cannot get there: it is on another host, or not allowed to.
+  /// Empty if this process cannot reach it: it is on another host, or not allowed to.
   static std::optional<PeerMemory> reach(const Address& address);
 
   /// The process that told the address still runs, and this one may get at it.

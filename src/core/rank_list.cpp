@@ -31,7 +31,7 @@ std::string ranks_to_text(std::span<const int> ranks) {
     std::size_t end = i + 1;
     const int stride = end < ranks.size() ? ranks[end] - ranks[i] : 0;
     while (stride > 0 && end < ranks.size() && ranks[end] - ranks[end - 1] == stride) ++end;
-    // Two that are not neighbours are no shorter as a range.
+    // Two that are not neighbours are not shorter as a range.
     if (stride != 1 && end - i < 3) end = i + 1;
     if (!text.empty()) text += ',';
     text += std::to_string(ranks[i]);

@@ -10,7 +10,7 @@ namespace isthmus::core {
 
 /// Ranges with a stride where it is not 1; as short as it goes without looking ahead.
 std::string ranks_to_text(std::span<const int> ranks);
-/// Throws std::invalid_argument for what is no list of ranks, or has more than `most`.
+/// Throws std::invalid_argument for text that is not a list of ranks, or has more than `most`.
 std::vector<int> ranks_from_text(std::string_view text, int most);
 
 }  // namespace isthmus::core

@@ -1,4 +1,4 @@
-// How frames go through a gateway while all ways are there.
+// Passes frames through a gateway while all ways work.
 #include "core/router.hpp"
 
 #include <algorithm>
@@ -159,7 +159,7 @@ bool Router::serves(std::size_t cluster) const {
   return std::find(clusters_.begin(), clusters_.end(), cluster) != clusters_.end();
 }
 
-// The neighbour by which a process is reached. Null without trouble: its ways are lost.
+// The neighbour for a process. Null without trouble: its ways are lost.
 Router::Neighbour* Router::next_hop(NodeId process, bool bulk, std::string& trouble) const {
   if (!world_ || process >= static_cast<NodeId>(world_->size())) {
     trouble = "a message is for rank " + std::to_string(process) + ", which is not of this grid";
@@ -235,7 +235,7 @@ void Router::progress(Neighbour& neighbour) {
   release(neighbour);
 }
 
-// There may be room towards a neighbour: one frame from each that waits, in turn.
+// A neighbour may have room: sends it one frame from each waiting queue, in turn.
 void Router::release(Neighbour& to) {
   while (!to.turns.empty() && to.conduit->can_accept()) {
     const NodeId node = to.turns.front();
@@ -269,7 +269,8 @@ void Router::relieve(Neighbour& to) {
   }
 }
 
-// Those in front that may go by it as well: not what came from there, or goes back to its source.
+// Takes over frames in front that may also go this way: not those that came from there, or that
+// return to their source.
 void Router::take_over(Neighbour& busy, Neighbour& to) {
   for (auto queue = busy.held.begin(); queue != busy.held.end();) {
     auto& [from, frames] = *queue;
@@ -298,7 +299,7 @@ void Router::consume(NodeId from, std::size_t body) {
   submitted(*neighbour);
 }
 
-// Whoever keeps the frame for this gateway need do so no longer.
+// The node that keeps the frame for this gateway need not do so any longer.
 void Router::settle(const Receipt& receipt) {
   if (receipt.from == kNobody) return;
   Neighbour* const from = find(receipt.from);

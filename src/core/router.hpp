@@ -1,12 +1,12 @@
-// A gateway's choice of ways: by which neighbour a frame goes on, what waits for room, what goes
-// back when a way is lost and what is sent again. A pure state machine over the conduits of the
-// neighbours: events are calls, and poll() tells what is to be done, until there is nothing. Its
-// owner moves the conduits' bytes, speaks with people, and gives the time.
+// A gateway's choice of ways: the next neighbour of a frame, the frames that wait for room, those
+// that return when a way is lost, and those sent again. A pure state machine over the conduits of
+// the neighbours: events are calls, and poll() returns what to do, until nothing is left. Its owner
+// moves the conduits' bytes, prints messages for people, and gives the time.
 //
-// A frame whose next conduit is full is kept, charged to the window of the conduit it came by. So
-// a slow receiver holds back those who send to it; others who share a link with them are held back
-// only once the whole window of that link waits (the end-to-end windows of messages keep it from
-// that). Acknowledgements never wait behind data.
+// A frame whose next conduit is full is kept, charged to the window of the conduit it came by. So a
+// slow receiver holds back its own senders. Others that share a link with them are held back only
+// once the whole window of that link waits (the end-to-end windows of messages keep it from that).
+// Acknowledgements never wait behind data.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace isthmus::core {
 
-/// By index of a cluster: the neighbours that are the next on a way there, the best first.
+/// For each cluster, by index: the neighbours that are next on a way there, the best first.
 using Routes = std::map<std::size_t, std::vector<NodeId>>;
 
 struct RouterConfig {
@@ -52,7 +52,7 @@ class Router {
     std::size_t body() const { return memory->body().size(); }  ///< bytes
   };
 
-  /// Of a way that is not heard.
+  /// The silence of a way.
   struct Silence {
     bool begun = false;               ///< its streams are given up
     Time length{};                    ///< when last looked at
@@ -70,7 +70,7 @@ class Router {
     bool left = false;       ///< said Bye
     bool gone = false;       ///< its conduit is dead
     bool unflushed = false;  ///< poll() will say Flush
-    /// What waits for room towards it, by the neighbour it came from; those take turns.
+    /// Frames that wait for room towards it, by the neighbour they came from; those take turns.
     std::map<NodeId, std::deque<Held>> held;
     std::deque<NodeId> turns;
     std::uint64_t messages = 0, bytes = 0;  ///< sent
@@ -84,26 +84,27 @@ class Router {
 
   // ---- events -------------------------------------------------------------------------------
 
-  /// Somebody is connected, or about to be. The conduit outlives the router, or is told to be lost.
+  /// A neighbour is connected, or about to be. The conduit outlives the router, or lost() is called
+  /// for it.
   Neighbour& add(NodeId node, Conduit& conduit);
-  /// As `add`: a gateway of another run, of which guests come. What they send and are sent crosses
-  /// it with the numbers that the receiving run has for its own processes and the sending for its.
+  /// As `add`: a gateway of another run whose processes are guests here. Their frames cross it with
+  /// the receiving run's numbers for the destination and the sending run's for the source.
   Neighbour& add_junction(NodeId node, Conduit& conduit, const std::string& run);
-  /// A neighbour that serves nobody was started anew, and `conduit` takes the place of the dead
-  /// one, which may go: what that had not brought there goes again.
+  /// A neighbour that serves no process was started anew, and `conduit` replaces the dead one,
+  /// which may go. Frames that the dead one had not delivered go again.
   void renew(Neighbour& neighbour, Conduit& conduit);
-  /// That run is not there any more: what is for its guests is dropped.
+  /// That run has left: frames for its guests are dropped.
   void part(const std::string& run);
-  /// The grid is known. `next`: destination cluster index to the neighbouring gateways by which a
-  /// frame may go there, the best first; clusters that this one serves need no entry.
+  /// The grid is known. `next`: destination cluster index to the neighbouring gateways for frames
+  /// there, the best first; clusters that this one serves need no entry.
   void learn_world(World world, Routes next);
-  /// The world has grown: there is a way to the new cluster wherever there is one to that which it
-  /// is like; to guests, by the junctions that have been added. False: that was known. Throws as
+  /// The world has grown. Ways to the new cluster are those to the cluster that it is `like`; ways
+  /// to guests are the junctions that have been added. False: that was known. Throws as
   /// World::grow, and before the world is known.
   bool grow(const Growth& growth);
   /// All processes have joined: from now on the grid may go on without a way.
   void open() { opened_ = true; }
-  /// The job is over: frames are dropped, and nothing more is said.
+  /// The job is over: frames are dropped, and poll() returns nothing more.
   void stop() { stopped_ = true; }
 
   /// A routed frame has arrived, as for Conduit::Sink. True: consumed.
@@ -121,7 +122,7 @@ class Router {
   void learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence);
   /// A process knows another gateway that reaches the cluster.
   void learn_other(std::size_t cluster);
-  /// Looks after those who are silent.
+  /// Checks the silent neighbours.
   void tick(Time now);
   /// When to call tick() next, given when it was called last. Earlier only where a neighbour has
   /// been added or renewed since, or its conduit's patience has changed. Time::max(): never.
@@ -148,10 +149,10 @@ class Router {
     Time length{};  ///< of the silence
     std::string sentence{};
   };
-  /// The next thing to do, in order. Nothing: all is done.
+  /// The next thing to do, in order. Empty: all is done.
   std::optional<Action> poll();
 
-  /// What has gone from processes of one cluster to those of another, both its own.
+  /// The traffic from processes of one cluster to those of another, both served here.
   struct Crossing {
     std::uint64_t messages = 0, frames = 0, bytes = 0, wire_bytes = 0;
   };
@@ -217,7 +218,7 @@ class Router {
   // reach, with the reason.
   std::set<std::pair<NodeId, std::size_t>> lost_there_;
   std::map<std::size_t, std::string> unreachable_;
-  // Likewise single processes, which other gateways of their cluster reach.
+  // The same for single processes, which other gateways of their cluster reach.
   std::set<std::pair<NodeId, NodeId>> cut_off_there_;
   std::map<NodeId, std::string> cut_off_;
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;

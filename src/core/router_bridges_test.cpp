@@ -113,7 +113,7 @@ TEST(RouterBridges, WhatWaitsForALinkThatStandsStillGoesByTheOther) {
   grid.send_many(400, 0, 1, kBulk);
   ASSERT_TRUE(grid.run_until([&] { return grid.arrived() > 50; }));
   grid.silence(1);
-  // Nothing waits for it, but what its buffers have.
+  // Only the frames in its buffers still wait for it.
   ASSERT_TRUE(grid.run_until(
       [&] { return grid.router(0).held().first == 0 && grid.arrived() >= 400 - 2 * 256 / 32 - 2; },
       8s))

@@ -1,12 +1,13 @@
-// What happens when a way is lost for good, but the grid has others.
+// When a way is lost for good, but the grid has others.
 //
-// The gateway tells its processes and neighbours which clusters it does not reach any more, and
-// sends what it has for those back to where it came from (kReturned): a gateway on the way that
-// knows another way, or else the source itself, sends it again (kRepeated). What was on the link
-// may have arrived, so receivers drop what comes twice.
+// The gateway reports to its processes and neighbours which clusters it does not reach any more,
+// and sends frames for those back to where they came from (kReturned). A gateway on the way that
+// knows another way, or else the source itself, sends them again (kRepeated). Frames on the link
+// may have arrived, so receivers drop duplicates.
 //
-// Where a cluster has several gateways, all keep what they pass on, and so do its sources, until
-// the destination has it (core/conduit.hpp, "Custody"): a gateway that dies takes nothing with it.
+// If a cluster has several gateways, all of them keep the frames that they pass on, and so do the
+// sources, until the destination has them (core/conduit.hpp, "Custody"): a gateway that dies takes
+// nothing with it.
 #include <algorithm>
 #include <iterator>
 #include <tuple>
@@ -19,7 +20,7 @@ namespace isthmus::core {
 
 void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known) {
   neighbour.gone = true;
-  // Before all have joined, news of who has may have been lost with it.
+  // Before all have joined, news of joined processes may have been lost with it.
   if (stopped_ || !opened_) return fail(sentence);
   if (!is_gateway(neighbour.node)) {
     if (!lose_process(neighbour.node, sentence)) return fail(sentence);
@@ -57,8 +58,8 @@ bool Router::is_way(const Neighbour& neighbour, std::size_t index, NodeId proces
          !cut_off_there_.contains({neighbour.node, process});
 }
 
-// Of the ways to a cluster that are there: one that is heard, with room, and of those the one with
-// the least to pass on; of equals, the first. Null: none is there.
+// The best of the present ways to a cluster: one that is heard, with room, and of those the one
+// with the smallest backlog; among equals, the first. Null without a way.
 Router::Neighbour* Router::way(std::size_t index, NodeId process, bool bulk) const {
   const auto& nodes = next_.at(index);
   if (nodes.size() == 1 && lost_there_.empty() && cut_off_there_.empty())
@@ -95,8 +96,8 @@ bool Router::has_fellows() const {
                      });
 }
 
-// A way to a cluster is lost; `elsewhere`: a process says that another gateway reaches it. False:
-// and with it the grid, as nobody here has another.
+// A way to a cluster is lost; `elsewhere`: a process reports that another gateway reaches it.
+// False: the grid is lost with it, as no other node here has a way.
 bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsewhere) {
   if (has_way(index, elsewhere)) return true;
   if (!has_fellows()) return false;
@@ -106,8 +107,8 @@ bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsew
   return true;
 }
 
-// The way to a process is lost, while others of its cluster are reached. False: and with it the
-// grid, as nobody has another.
+// The way to a process is lost, while others of its cluster are reached. False: the grid is lost
+// with it, as no other node has a way.
 bool Router::lose_process(NodeId process, const std::string& sentence) {
   const std::size_t index = world_->cluster_of_node(process);
   const auto leads_there = [&](const auto& entry) { return is_way(*entry.second, index, process); };
@@ -143,7 +144,7 @@ void Router::learn_lost(Neighbour& from, std::size_t index, const std::string& s
   if (!lose_way(index, sentence, false)) fail(sentence);
 }
 
-// What was to go over the link goes elsewhere.
+// Sends the frames that waited for the link another way.
 void Router::salvage(Neighbour& neighbour) {
   if (stopped_) return;
   std::string trouble;
@@ -153,7 +154,7 @@ void Router::salvage(Neighbour& neighbour) {
     if (again.flags == 0) again.flags = kRepeated;  // where the new way begins here
     ++redirected_;
     Neighbour* const to = redirect(neighbour.node, again, hops, trouble);
-    // It has been consumed: nobody's window is charged for it any more.
+    // It has been consumed: no window is charged for it any more.
     if (to != nullptr) {
       pass_on(*to, kNobody, again, hops);
     } else {
@@ -175,8 +176,8 @@ void Router::salvage(Neighbour& neighbour) {
   if (!trouble.empty()) fail(trouble);
 }
 
-// Whoever kept frames in custody for it, and for those behind it, has them here: on that account
-// nothing is lost, and what comes twice is dropped by its destination.
+// Nodes that kept frames in custody for it, and for those behind it, have them here. So nothing is
+// lost on that account, and the destination drops duplicates.
 void Router::renew(Neighbour& neighbour, Conduit& conduit) {
   settle_passed_on(neighbour);
   disown(neighbour.node);
@@ -193,7 +194,7 @@ void Router::renew(Neighbour& neighbour, Conduit& conduit) {
   submitted(neighbour);
 }
 
-// What came from there and waits for room is charged to nobody's window any more.
+// No window is charged any more for frames from there that wait for room.
 void Router::disown(NodeId node) {
   for (const auto& [to, neighbour] : neighbours_) {
     const auto queue = neighbour->held.find(node);
@@ -206,8 +207,8 @@ void Router::disown(NodeId node) {
   }
 }
 
-// The next hop of a frame where ways have been lost; sets its flags by what becomes of it. Null
-// without trouble: nobody needs it here.
+// The next hop of a frame after ways have been lost; sets its flags accordingly. Null without
+// trouble: this gateway need not send it.
 Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& hops,
                                     std::string& trouble) {
   const bool bulk = frame.body.size() > kExpressBody;
@@ -221,8 +222,8 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
   };
   const bool returned = (frame.flags & kReturned) != 0;
   if (reached(frame.destination)) {
-    // One that comes back by a way that it should take: its sender does not reach the destination
-    // any more, and will say so, but over several streams that may come later.
+    // A frame comes back by a way that it should take: its sender does not reach the destination
+    // any more. It will report that, but with several streams the report may come later.
     const auto route = next_.find(index_of(frame.destination));
     if (returned && is_gateway(from) && route != next_.end() &&
         std::find(route->second.begin(), route->second.end(), from) != route->second.end()) {

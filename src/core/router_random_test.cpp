@@ -1,6 +1,6 @@
-// Grids of any shape, whose links are slow, cut, silent and lost at any time, one way to each
-// cluster being left: each frame arrives, none twice but those that went again, memory is bounded
-// (the testbed looks after that in each step).
+// Grids of any shape, with links that are slow, cut, silent and lost at any time, but one way to
+// each cluster is left. Each frame arrives. Only frames sent again arrive twice. Memory is bounded
+// (the testbed checks that in each step).
 #include <gtest/gtest.h>
 
 #include "core/router_testbed.hpp"

@@ -1,6 +1,6 @@
-// Ways that are not heard. Their patience is long, since networks and hosts come back: until it
-// ends the user is told now and then. Where the grid has other ways those are taken much earlier.
-// Whether another gateway of this cluster has one, only the processes know: they are asked.
+// Ways that are silent. Their patience is long, since networks and hosts come back. Until it ends
+// the user gets a message now and then. If the grid has other ways, those are taken much earlier.
+// Only the processes know whether another gateway of this cluster has one, so they are asked.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace isthmus::core {
 namespace {
 
 constexpr Time kFirstTold = std::chrono::seconds(30);
-// How often those are looked after that are silent.
+// The interval of checks of the silent ones.
 constexpr Time kPeriod = std::chrono::milliseconds(100);
 
 // A conduit is silent once nothing has been heard for so long.
@@ -33,7 +33,7 @@ bool Router::watched(NodeId node, const Neighbour& neighbour) const {
   return is_gateway(node) && neighbour.run.empty() && neighbour.open();
 }
 
-// Nobody is silent before its limit, which only moves on while it is heard.
+// A neighbour is silent only after its limit, which moves on while it is heard.
 Time Router::next_tick() const {
   Time next = Time::max();
   if (stopped_ || !world_) return next;
@@ -67,7 +67,7 @@ void Router::watch(Neighbour& neighbour) {
   }
   if (opened_ && state.length >= config_.failover) {
     if (now_ - state.asked >= config_.failover / 2) {
-      // What they answered before may be true no more.
+      // Their earlier answers may not be true any more.
       state.asked = now_;
       state.elsewhere.clear();
       tell_processes(Action::What::Silent, neighbour, true);
@@ -78,8 +78,8 @@ void Router::watch(Neighbour& neighbour) {
   }
 }
 
-// Where this gateway is its clusters' only one they know no others; where it hears the cluster by
-// another way they need not know.
+// If this gateway is its clusters' only one, the processes know no other gateway. If it hears the
+// cluster by another way, they need not know.
 void Router::tell_processes(Action::What what, const Neighbour& of, bool ask) {
   if (!has_fellows()) return;
   for (const std::size_t index : carried(of)) {

@@ -1,4 +1,4 @@
-// Which way frames go through a grid, what comes back and what is sent again.
+// The ways of frames through a grid, the frames that come back and those sent again.
 #include "core/router.hpp"
 
 #include <gmock/gmock.h>
@@ -107,7 +107,7 @@ TEST(Router, WhatIsOnAWayThatDiesGoesBackToItsSourceAndByAnother) {
   }
   EXPECT_EQ(repeated, back);
   for (const std::uint64_t number : back) EXPECT_TRUE(grid.crossed(1).contains(number));
-  // Those that had arrived, unacknowledged, are the ones that came twice.
+  // Frames that had arrived unacknowledged are the duplicates.
   std::size_t had = 0;
   for (const auto& [number, flags] : arrived) had += back.contains(number) ? 1 : 0;
   EXPECT_EQ(grid.twice(), had);
@@ -128,7 +128,7 @@ TEST(Router, AGatewayWithAnotherLinkTurnsFramesAround) {
 }
 
 // Two ways from the first cluster to the second, two on to the third. The second half of one is
-// lost: what is there already goes back by where it came from.
+// lost: frames there already go back the way they came.
 TEST(Router, FramesComeBackThroughAThirdCluster) {
   Grid grid({.sizes = {1, 1, 1}, .gateways = {2, 2, 2}});
   grid.send_many(800, 0, 2, kBulk);
@@ -143,14 +143,14 @@ TEST(Router, FramesComeBackThroughAThirdCluster) {
                           [&](std::uint64_t number) { return grid.crossed(0).contains(number); }));
   for (const std::uint64_t number : back) EXPECT_TRUE(grid.crossed(3).contains(number));
   EXPECT_EQ(grid.sent_again(0), back.size());
-  // What follows avoids the way from the start.
+  // Later frames avoid the way from the start.
   const auto before = grid.crossed(0).size();
   grid.send_many(100, 0, 2, kBulk);
   ASSERT_TRUE(grid.settle(60s));
   EXPECT_EQ(grid.crossed(0).size(), before);
 }
 
-// Over several streams what comes back may be there before the news that its way is lost.
+// With several streams a returned frame may come before the news that its way is lost.
 TEST(Router, AFrameThatComesBackIsNewsItself) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Grid grid(
@@ -255,8 +255,8 @@ TEST(Router, BothWaysSilentAtOnceAreBothWaitedFor) {
   EXPECT_EQ(grid.twice(), 0U);
 }
 
-// A rank that takes nothing holds back those who send to it, by what the windows hold; what is
-// small passes others that wait, and all arrives once it goes on.
+// A rank that takes nothing holds back its senders, limited by the windows. Small messages pass
+// others that wait, and all arrive once it goes on.
 TEST(Router, ASlowReceiverIsBoundedByTheWindows) {
   constexpr std::size_t kRoom = 256 * 1024;
   Grid grid({.sizes = {1, 2}, .room = kRoom});

@@ -91,7 +91,7 @@ class Grid {
     drop(*wires_[link]);
   }
   void mend(std::size_t link) { wires_[link]->broken = false; }
-  /// Nothing moves on it, and nobody is told.
+  /// Nothing moves on it, and no end learns that.
   void silence(std::size_t link, bool silent = true) {
     wires_[link]->silent = wires_[link]->broken = silent;
   }
@@ -137,17 +137,17 @@ class Grid {
   const std::vector<Seen>& arrivals(int rank) const {
     return processes_[static_cast<std::size_t>(rank)]->arrivals;
   }
-  /// Those that came back to their source, a rank.
+  /// Frames that came back to their source, a rank.
   const std::set<std::uint64_t>& came_back(int rank) const {
     return processes_[static_cast<std::size_t>(rank)]->came_back;
   }
   std::uint64_t sent_again(int rank) const {
     return processes_[static_cast<std::size_t>(rank)]->ways->sent_again();
   }
-  /// Those that have crossed a link, by number.
+  /// Frames that have crossed a link, by number.
   const std::set<std::uint64_t>& crossed(std::size_t link) const { return wires_[link]->crossed; }
   Router& router(std::size_t gate) { return gates_[gate]->router; }
-  /// What a gateway has told the user: warnings.
+  /// A gateway's warnings to the user.
   const std::vector<std::string>& warnings(std::size_t gate) const {
     return gates_[gate]->warnings;
   }
@@ -218,14 +218,14 @@ class Grid {
 
   Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
 
-  // What happens in router_testbed_making.cpp.
+  // In router_testbed_making.cpp.
   void join_gateways();
   void join(std::size_t i, std::size_t j);
   void find_routes();
   void join_process(int rank);
   Wire& add_wire(NodeId a, NodeId b, Time patience);
 
-  // What happens in router_testbed_network.cpp.
+  // In router_testbed_network.cpp.
   void move(Wire& wire);
   void tick(Wire& wire, End& end);
   void report(Wire& wire, End& end);
@@ -236,7 +236,7 @@ class Grid {
   static std::shared_ptr<Packet> apart(const End& at, StreamId id, std::vector<std::byte>& unread);
   void read(Wire& wire, Stream& stream, int end);
 
-  // What happens in router_testbed_nodes.cpp.
+  // In router_testbed_nodes.cpp.
   static std::uint64_t number_of(const InFrame& frame);
   void note(Wire& wire, const End& at, const InFrame& frame);
   bool take(Process& p, End& at, const InFrame& frame);

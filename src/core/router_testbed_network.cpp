@@ -66,7 +66,7 @@ void Grid::tick(Wire& wire, End& end) {
   report(wire, end);
 }
 
-// As a driver tells its owner.
+// Reports as a driver does to its owner.
 void Grid::report(Wire& wire, End& end) {
   if (end.conduit->dead().empty() || std::exchange(end.told_dead, true)) return;
   drop(wire);

@@ -1,4 +1,4 @@
-// What gateways and processes do in a grid in virtual time.
+// Gateways and processes of a grid in virtual time.
 #include "core/router_testbed.hpp"
 
 namespace isthmus::core {
@@ -181,8 +181,8 @@ void Grid::fail(const std::string& sentence) {
   if (failure_.empty()) failure_ = sentence;
 }
 
-// What waits in a gateway is charged to the windows of its neighbours, or was in the buffer of a
-// conduit that is lost.
+// Frames that wait in a gateway are charged to the windows of its neighbours, or were in the buffer
+// of a conduit that is lost.
 void Grid::check_memory() {
   for (auto& gate : gates_) {
     if (gate->dead) continue;

@@ -1,5 +1,5 @@
-// When a link is measured: in each period while something moves over it, and not while nothing
-// does, since each period costs 0.3 % of a core (48 streams, 2026-11). Pure; time is given.
+// When a link is measured: in each period while data moves over it, but not at rest, since each
+// period costs 0.3 % of a core (48 streams, 2026-11). Pure; time is given.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ class Sampling {
   using Time = std::chrono::nanoseconds;
 
   static constexpr Time kPeriod = std::chrono::milliseconds(100);
-  /// After so many periods in which nothing has moved a link is at rest: a link that is used now
-  /// and then does not begin anew each time, and its last acknowledgements are seen.
+  /// A link is at rest after this many periods without data. So a link that is used now and then
+  /// does not begin anew each time, and its last acknowledgements are seen.
   static constexpr int kStill = 10;
 
   /// At rest nothing is due until something moves. A new link is not.

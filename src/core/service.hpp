@@ -14,12 +14,12 @@ namespace isthmus::core {
 /// Contexts with this bit are served; the others are matched with receives.
 inline constexpr std::uint64_t kServiceContext = std::uint64_t{1} << 60;
 
-/// The longest message of a service. So much of one context may a process have taken in of one
-/// peer and not handed over, beside the window.
+/// The longest message of a service. Also the most bytes of one context and one peer that a process
+/// may have taken in and not handed over, beside the window.
 inline constexpr std::size_t kMostServiceBytes = std::size_t{1} << 20;
 
-/// What takes the messages of a context. Called inside the engine's calls, on whichever thread has
-/// the I/O's turn: it may send and receive, throws nothing, calls no MPI and never blocks.
+/// Takes the messages of a context. Called inside the engine's calls, on whichever thread has the
+/// I/O's turn: it may send and receive, throws nothing, calls no MPI and never blocks.
 class Service {
  public:
   /// A message has come whole; those of one peer in the order in which they were sent. `bytes` are

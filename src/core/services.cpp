@@ -27,7 +27,7 @@ void Services::end(std::uint64_t context) {
   forget(context);
 }
 
-// What is under way still has its memory here.
+// Messages under way still have their memory here.
 void Services::forget(std::uint64_t context) {
   const auto found = contexts_.find(context);
   if (found == contexts_.end() || !found->second.ended) return;

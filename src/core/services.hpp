@@ -21,7 +21,7 @@ class Services final : public Completion {
   explicit Services(Bind bind) : bind_(std::move(bind)) {}
 
   void serve(std::uint64_t context, Service& service);
-  /// What has not been handed over is dropped, and so is what still comes of it.
+  /// Messages not handed over are dropped, and so are their later parts.
   void end(std::uint64_t context);
 
   /// A message of such a context is next in order. False: it is longer than any may be.

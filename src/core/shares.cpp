@@ -7,9 +7,9 @@ namespace isthmus::core {
 namespace {
 
 constexpr double kWorthTelling = 0.125, kSame = 0.005;
-// Where several send, this of the rate is nobody's: what they sent too much while they came and
-// went stands in a queue that only so drains (2026-11: with 1 % less than the rate, 8 senders at
-// 200 Mbit/s lost segments for seconds).
+// If several send, this part of the rate stays unused. What they sent too much while they came and
+// went stands in a queue, which drains only this way (2026-11: with 1 % less than the rate, 8
+// senders at 200 Mbit/s lost segments for seconds).
 constexpr double kSpare = 0.03;
 
 }  // namespace
@@ -62,7 +62,7 @@ void Shares::settle() {
     }
     left -= parts[i];
   }
-  // All have what they can use; whoever takes more has what the others leave.
+  // All have as much as they can use; a sender that takes more gets the rest.
   if (!parts.empty()) level_ = std::min(1.0, left + parts.back());
 }
 

@@ -27,7 +27,7 @@ class SharingCluster {
     for (std::size_t i = 0; i < size; ++i) members_.emplace_back(size);
   }
 
-  // What a member has to send from now on: nothing, so many bytes a second, or all that it may.
+  // Sets a member's demand from now on: nothing, a number of bytes a second, or all that it may.
   static constexpr double kAll = 1e18;
   void wish(std::size_t member, double bytes_per_second) {
     members_[member].wish = bytes_per_second;

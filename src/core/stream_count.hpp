@@ -1,5 +1,5 @@
-// How many streams a link should have: enough that neither the kernels' buffers nor lost packets
-// keep it below what the network carries. Pure; fed with what has been measured.
+// The number of streams that a link should have: enough that neither the kernels' buffers nor lost
+// packets keep it below the network's rate. Pure; it gets measured figures.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace isthmus::core {
 
 /// Above this, connections cost more than they bring.
 inline constexpr int kMostStreams = 64;
-/// More compete with each other: 4 MiB after a pause took 107 to 112 ms a round trip with 48, 122
-/// with 32 and 130 with 64 (2026-11: 1 Gbit/s at 11.6 ms).
+/// More of them compete with each other. 4 MiB after a pause took 107 to 112 ms a round trip with
+/// 48, 122 with 32 and 130 with 64 (2026-11: 1 Gbit/s at 11.6 ms).
 inline constexpr int kMostHeld = 48;
 /// Bytes that a stream may have under way when it begins (RFC 6928: 10 segments).
 inline constexpr std::size_t kInitialWindow = std::size_t{10} * 1448;
@@ -21,19 +21,20 @@ inline constexpr double kFarRoundTrip = 2e-3;
 /// bytes under way. At least 1.
 int streams_for(double rate, double rtt, double ceiling);
 
-/// How many streams, held ready, fill a link at once although their kernel lets each begin anew
-/// after a pause. `most` bounds it. 1 where the path is too short to matter, or nothing is known.
+/// The number of ready streams that fill a link at once although their kernel lets each begin anew
+/// after a pause. `most` bounds it. 1 if the path is too short to matter, or its figures are
+/// unknown.
 int streams_held(double rate, double rtt, int most = kMostHeld);
 
-/// How many of them each of so many pairs of processes holds that share the link: all together fill
-/// it twice, since not all send at once. 2 are for what one loses. More cost more than they bring
-/// (2026-11: eight pairs of 64 over 20 ms, 4 MB each way at 100 Mbit/s: 0.5 to 1.0 s with 1 stream,
-/// 0.6 to 1.3 with 4, 0.6 to 3.9 with 32).
+/// The number of them for each of `pairs` pairs of processes that share the link: all together fill
+/// it twice, since not all send at once. The second covers the losses of the first. More cost more
+/// than they bring. Eight pairs of 64 over 20 ms, 4 MB each way at 100 Mbit/s (2026-11): 0.5 to 1.0
+/// s with 1 stream, 0.6 to 1.3 with 4, 0.6 to 3.9 with 32.
 int streams_held_each(double rate, double rtt, std::size_t pairs);
 
-/// What the streams of a link take of its bulk at a time. Little, where their windows may be small:
-/// no more than a frame or two waits in one while others could send (core/outbound.cpp cuts what is
-/// larger). A quarter of what each has under way, where that is more: larger writes leave as larger
+/// The bytes of bulk that a link's stream takes at a time. Little, if windows may be small: only a
+/// frame or two should wait in one while others could send (core/outbound.cpp cuts larger ones). A
+/// quarter of each stream's bytes under way, if that is more: larger writes leave as larger
 /// segments (2026-11: 10 Gbit/s at 50 ms, 48 streams, 1 MiB messages: 2550 Mbit/s with the least,
 /// 3150 with 64 KiB).
 inline constexpr std::size_t kLeastTurn = std::size_t{8} * 1024;

@@ -8,7 +8,7 @@
 namespace isthmus::core {
 namespace {
 
-/// As many of `count` elements as offsets can tell the places of.
+/// The most of `count` elements whose places fit in offsets.
 std::int64_t reachable(const TypeMap& map, std::int64_t count) {
   const std::int64_t span = std::abs(map.extent());
   return span == 0 ? count : std::min(count, kFarthest / span);

@@ -76,7 +76,7 @@ bool TypeMap::run_of(std::int64_t count) const {
 }
 
 bool TypeMap::grows() const {
-  // Of nodes that grow, the first element is at `low`; where the last one is, by node.
+  // In nodes that grow, the first element is at `low`; this is the place of the last one, by node.
   std::vector<std::int64_t> last;
   last.reserve(nodes_.size());
   for (const Node& node : nodes_) {

@@ -1,7 +1,7 @@
-// Which bytes a datatype takes, in the order in which MPI packs them: runs, and repetitions of
-// runs, so that a vector of a million blocks costs what one block costs. A map can travel: what
-// describes a datatype here lands data there, where the datatype does not exist. Pure; immutable
-// once made, so any thread may read it.
+// The bytes of a datatype, in the order in which MPI packs them: runs, and repetitions of runs. A
+// vector of a million blocks costs as much as one block. A map can travel: made from a datatype
+// here, it lands data at a process without that datatype. Pure; immutable once made, so any thread
+// may read it.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Piece {
 
 class TypeMap {
  public:
-  /// How deep a map may be nested, and how many nodes and entries it may have. A datatype of more
-  /// distinct blocks than that is described by its bytes in memory: 400 MB.
+  /// The limits of a map's nesting, and of its nodes and entries. A datatype of more distinct
+  /// blocks than that is described by its bytes in memory: 400 MB.
   static constexpr int kMaxDepth = 64;
   static constexpr std::size_t kMaxParts = std::size_t{1} << 24;
 
@@ -55,7 +55,7 @@ class TypeMap {
 
   /// For the wire.
   void encode(std::vector<std::byte>& out) const;
-  /// Trusts nothing: bounds, nesting, sums. Nothing where the bytes are not one map, whole.
+  /// Trusts nothing: bounds, nesting, sums. Empty if the bytes are not exactly one map.
   static std::optional<TypeMap> decode(std::span<const std::byte> bytes);
 
   bool operator==(const TypeMap&) const = default;
@@ -137,7 +137,7 @@ TypeMap subarray_map(const TypeMap& element, std::span<const std::int64_t> sizes
                      std::span<const std::int64_t> subsizes, std::span<const std::int64_t> starts,
                      bool c_order);
 
-/// How one dimension of an array is dealt out, as MPI_Type_create_darray.
+/// The distribution of one dimension of an array, as in MPI_Type_create_darray.
 struct Distribution {
   enum class Kind { None, Block, Cyclic } kind = Kind::None;
   std::int64_t size = 0;      ///< of the array

@@ -1,6 +1,6 @@
-// A process's choice of ways: by which gateway of its cluster a frame goes, and what goes again
-// since its way was lost (docs/protocol.md, "When a way is lost"). A pure state machine over the
-// conduits to the gateways.
+// A process's choice of ways: the gateway of its cluster for each frame, and the frames that go
+// again since their way was lost (docs/protocol.md, "When a way is lost"). A pure state machine
+// over the conduits to the gateways.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Ways {
 
   /// The gateway is connected, by a conduit that outlives this.
   void connect(std::size_t gate, Conduit& conduit) { gates_[gate].conduit = &conduit; }
-  /// How many links lie between the gateway and each cluster; empty: not known.
+  /// The number of links between the gateway and each cluster; empty: not known.
   void set_hops(std::size_t gate, std::vector<int> hops) { gates_[gate].hops = std::move(hops); }
 
   /// The world has a further cluster, which is as far from each gateway as another.
@@ -39,9 +39,9 @@ class Ways {
   void set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates);
 
   static constexpr std::size_t kNone = SIZE_MAX;
-  /// The gate that takes a frame to a process of a cluster now: of those that reach it over the
-  /// fewest links and have room, the one with the least to pass on; of equals, the first from
-  /// number `process` on. Or kNone.
+  /// The gate for a frame to a process of a cluster now, or kNone. It reaches the cluster over the
+  /// fewest links and has room, and its backlog is the smallest. Among equals it is the first from
+  /// number `process` on.
   std::size_t to(std::size_t cluster, NodeId process, bool bulk, LinkChoice link = kAnyLink) const;
   /// The first of them, from number `process` on, with room or without. Or kNone.
   std::size_t reaching(std::size_t cluster, NodeId process) const;
@@ -51,10 +51,10 @@ class Ways {
   [[nodiscard]] bool lose(std::size_t gate, std::size_t cluster);
   /// It does not reach this process any more, though others of the cluster.
   [[nodiscard]] bool lose_process(std::size_t gate, std::size_t cluster, NodeId process);
-  /// The conduit is gone, and with it this way to all clusters. What it had not delivered is kept
-  /// to go again.
+  /// The conduit is gone, and with it this way to all clusters. Undelivered frames are kept to go
+  /// again.
   [[nodiscard]] bool lose_gate(std::size_t gate);
-  /// Nothing is heard of the cluster there for now. False: nor elsewhere.
+  /// The gateway hears nothing of the cluster for now. False: nor do others.
   bool fall_silent(std::size_t gate, std::size_t cluster);
   void heard(std::size_t gate, std::size_t cluster) { gates_[gate].silent.erase(cluster); }
 
@@ -62,11 +62,12 @@ class Ways {
 
   /// A frame may not have arrived.
   void keep(const InFrame& frame);
-  /// A frame came back by a gate, which does not reach its destination any more. It says so, too,
-  /// and why, but that may come later: the owner waits for that where there is no other way.
+  /// A frame came back by a gate, which does not reach its destination any more. The gate reports
+  /// that with the reason, but maybe later: the owner waits for the report if it has no other way.
   void keep_returned(std::size_t gate, const InFrame& frame);
   void keep_all(const Conduit& conduit);
-  /// There is something that send_again() may send.
+  /// Submits kept frames, while `way` gives conduits for them. Before anything new. True: some
+  /// went.
   bool waits() const { return !again_.empty(); }
   /// Submits what was kept, while `way` gives conduits for it. Before anything new. True: something
   /// went.
@@ -84,7 +85,7 @@ class Ways {
     }
     std::set<std::size_t> lost;    // clusters that it does not reach any more
     std::set<NodeId> cut_off;      // processes that it does not
-    std::set<std::size_t> silent;  // clusters of which it hears nothing at present
+    std::set<std::size_t> silent;  // clusters that are silent there at present
   };
   struct Kept {
     FrameKind kind{};

@@ -21,7 +21,7 @@ namespace isthmus::core {
 inline constexpr std::uint16_t kProtocolVersion = 1;
 
 inline constexpr std::size_t kHeaderSize = 24;
-/// Forwarded frames live for so many conduits; a loop of routes ends there.
+/// The number of conduits that a forwarded frame may cross; a loop of routes ends there.
 inline constexpr std::uint16_t kMaxHops = 16;
 
 struct FrameHeader {
@@ -51,7 +51,7 @@ void set_sequence(std::byte* header, std::uint64_t sequence);
 /// Reads kHeaderSize bytes and checks nothing.
 FrameHeader read_header(const std::byte* bytes);
 
-/// What decode() found at the beginning of some bytes.
+/// The result of decode() for the beginning of some bytes.
 struct Decoded {
   enum class State { Incomplete, Frame, Malformed } state = State::Incomplete;
   std::size_t size = 0;  ///< Frame: bytes it takes. Incomplete: bytes needed to go on
@@ -114,7 +114,7 @@ std::vector<std::byte> encode_hello(const Hello& hello);
 /// Fails only on what no version may change: the mark and the version. `reason` says how.
 std::optional<Hello> decode_hello(std::span<const std::byte> body, std::string& reason);
 
-/// What has arrived at the sender of it.
+/// The frames that have arrived at the acknowledgement's sender.
 struct Ack {
   using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   std::uint64_t received = 0;  ///< all sequence numbers up to this

@@ -93,7 +93,7 @@ Net read_net(const json& object, const std::string& where) {
   }
 }
 
-/// Of a cluster or a link: all is encrypted but what says false.
+/// For a cluster or a link: everything is encrypted unless the value is false.
 bool read_encrypt(const json& object) {
   const auto found = object.find("encrypt");
   return found == object.end() || *found != false;

@@ -1,4 +1,4 @@
-// Who is in the grid: the clusters, their processes and their gateways.
+// The members of the grid: the clusters, their processes and their gateways.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace isthmus::core {
 
-/// By what bytes go between two nodes that could go by either; Auto: by UCX where both have it.
+/// The transport between two nodes that could use either; Auto: UCX if both have it.
 enum class Net : std::uint8_t { Tcp, Ucx, Auto };
 
 /// "tcp", "ucx", "auto".
@@ -69,7 +69,7 @@ struct Direct {
   std::string congestion{};  ///< of its streams' TCP; empty: as the kernel has it
 };
 
-/// What the grid file says of the network between two clusters, by index, that gateways join.
+/// The grid file's figures of the network between two clusters, by index, that gateways join.
 struct Link {
   std::size_t a = 0, b = 0;
   double rate = 0;  ///< bytes per second; 0: unknown
@@ -92,8 +92,8 @@ struct Growth {
   Cluster cluster;        ///< without `first`
 };
 
-/// Grows at its end only, so a node stays what it is for as long as the grid lives.
-/// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
+/// Grows at its end only, so a node keeps its number as long as the grid lives. The same on every
+/// node of the grid, but for `addresses`, which each cluster sees its own way.
 struct World {
   std::vector<Cluster> clusters;
   std::vector<Gateway> gateways;
@@ -107,10 +107,10 @@ struct World {
   int first_size() const;
   /// The clusters of one part, which are next to each other.
   std::span<const Cluster> part(int number) const;
-  /// The node of a guest, by the number that its own run has for it. Nothing: it is not known.
+  /// The node of a guest, by the number that its own run has for it. Empty: it is not known.
   std::optional<NodeId> guest(const std::string& run, NodeId there) const;
-  /// Adds a cluster. False: it is there already. Throws std::invalid_argument where one before it
-  /// is missing, or it is no cluster.
+  /// Adds a cluster. False: it is there already. Throws std::invalid_argument if one before it is
+  /// missing, or it is not a valid cluster.
   bool grow(const Growth& growth);
   /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
   /// one.
@@ -121,23 +121,23 @@ struct World {
   bool on_one_host() const;
   /// Index of the cluster that holds a process, 0 <= node < size(). O(log clusters).
   std::size_t cluster_of(int node) const;
-  /// As `cluster_of`; throws std::out_of_range for a node that is no process of this world.
+  /// As `cluster_of`; throws std::out_of_range for a node that is not a process of this world.
   std::size_t cluster_of_node(NodeId process) const;
-  /// The world rank of a process, by which users know it; a number that is no process's stays.
+  /// The world rank of a process, by which users know it; other numbers stay as they are.
   int rank_of(NodeId process) const;
   /// The MPI_COMM_WORLD of a part: world rank -> node.
   Group group_of(int part) const;
-  /// What stands for a name of `named`, which links between several pairs of clusters may share.
+  /// The number of a name in `named`, which links between several pairs of clusters may share.
   LinkChoice choice_of(const std::string& link) const;
   /// For messages: `rank 3`.
   std::string rank_name(NodeId process) const;
-  /// Throws std::invalid_argument where the ranks of clusters are no permutation of the nodes.
+  /// Throws std::invalid_argument if the ranks of clusters are not a permutation of the nodes.
   void check_ranks() const;
   /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, `the gateway of
   /// clusters "east" and "west"`, or `gateway 1 of ...` where there are several of those, counted
   /// from 0.
   std::string name_of(NodeId node) const;
-  /// Of a gateway, for tables: `east/0`, `east+west/1`.
+  /// A gateway's label, for tables: `east/0`, `east+west/1`.
   std::string label_of(NodeId node) const;
 };
 
@@ -151,8 +151,8 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":"","net":"tcp"},...]}
-/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`, `name`
-/// and `direct` may be absent, and all but `between` in it. `world_from_json` throws
+/// The keys `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`,
+/// `name` and `direct` may be absent, and in `direct` all but `between`. `world_from_json` throws
 /// std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);

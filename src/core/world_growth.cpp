@@ -1,4 +1,4 @@
-// How a world grows, and its parts.
+// The growth of a world, and its parts.
 #include <algorithm>
 #include <climits>
 #include <nlohmann/json.hpp>

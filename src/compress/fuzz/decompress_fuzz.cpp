@@ -1,5 +1,5 @@
-// Whatever a peer sends as a compressed frame, nothing is read or written beyond an end, and what
-// comes of it is no larger than a frame.
+// A peer may send any bytes as a compressed frame. Checks that no access goes beyond an end, and
+// that the result is at most a frame.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

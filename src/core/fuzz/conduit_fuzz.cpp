@@ -1,7 +1,7 @@
-// Whatever bytes a peer sends, a conduit and the engine behind it must survive: no crash, no read
-// beyond the end, no memory beyond the limits. The first byte says how the rest is cut into reads;
-// a good Hello comes before when its lowest bit is set, so that later states are reached quickly.
-// A receive is posted, and what the engine has a place for is put there.
+// A peer may send any bytes: a conduit and the engine behind it must survive. They may not crash,
+// read beyond the end, or exceed the limits of memory. The first byte gives the size of the reads;
+// a good Hello comes before when its lowest bit is set, so that later states are reached quickly. A
+// receive is posted, and bytes that the engine has a place for are put there.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (result.used > unread.size()) std::abort();
     if ((result.outcome == Conduit::Outcome::Good) != result.reason.empty()) std::abort();
     unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
-    // What is not yet a whole frame is never more than one.
+    // The incomplete rest is never more than one frame.
     if (conduit.dead().empty() && unread.size() >= kHeaderSize + kMaxBody + chunk) std::abort();
     if (const auto frame = conduit.arriving(stream, unread)) landing = engine.place(*frame).size();
     std::vector<PacketPtr> packets;

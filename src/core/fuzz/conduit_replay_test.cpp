@@ -1,4 +1,4 @@
-// Replays the fuzzer's corpus, and mutations of it, where there is no fuzzer.
+// Replays the fuzzer's corpus, and mutations of it, for builds without a fuzzer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -77,7 +77,7 @@ struct Answering final : Service {
 
 class Harness {
  public:
-  // One peer lends and reads what is lent, where the address is even; the other does neither.
+  // One peer lends, and its memory can be read at even addresses; the other does neither.
   explicit Harness(std::span<const std::uint8_t> bytes) : input_(bytes) {
     engine_.read_from(1, [](std::uint64_t address, std::span<std::byte> to) {
       std::fill(to.begin(), to.end(), std::byte{0x5A});

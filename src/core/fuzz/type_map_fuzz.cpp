@@ -1,5 +1,5 @@
-// Whatever bytes describe a datatype, decoding refuses them or makes a map whose pieces lie within
-// its bounds and follow one another.
+// Any bytes may describe a datatype. Decoding must refuse them or make a map whose pieces lie
+// within its bounds and follow one another.
 #include <cstdint>
 #include <cstdlib>
 #include <vector>

@@ -20,8 +20,8 @@ std::array<Fault, 5> faults{{{SIGSEGV, "SIGSEGV"},
                              {SIGILL, "SIGILL"},
                              {SIGABRT, "SIGABRT"}}};
 
-// What the signal did before is done by raising it again; where an instruction caused it, that
-// does, with the address at fault.
+// The signal's former action follows when it is raised again. If an instruction caused it, the
+// instruction repeats it, with the address at fault.
 void on_fault(int number, siginfo_t* info, void*) {
   const int saved = errno;
   for (const Fault& fault : faults) {

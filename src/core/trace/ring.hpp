@@ -20,8 +20,8 @@ struct Record {
 };
 static_assert(sizeof(Record) == 64);
 
-/// Any thread adds, at any time; a reader, which may be in a signal handler, sees only records that
-/// are whole (but for one whose writer slept while others filled the whole ring). Nobody waits.
+/// Any thread adds, at any time. A reader, which may be in a signal handler, sees only whole
+/// records (except one whose writer slept while others filled the whole ring). No thread waits.
 class Ring {
  public:
   /// `size` is a power of two.
@@ -34,7 +34,7 @@ class Ring {
   void add(std::uint64_t time, std::uint64_t event, const Fields& fields) noexcept {
     const std::uint64_t number = last_.fetch_add(1, std::memory_order_relaxed) + 1;
     Slot& slot = slots_[number & (size_ - 1)];
-    // Each word releases the zero: who reads a new word sees that the old number is gone.
+    // Each word releases the zero: a reader of a new word sees that the old number is gone.
     slot.number.store(0, std::memory_order_relaxed);
     slot.words[0].store(time, std::memory_order_release);
     slot.words[1].store(event, std::memory_order_release);

@@ -39,7 +39,7 @@ struct Trace {
   const int pid;  // a child that it forks has no trace
   std::string path;
   std::string header;  // without the reason
-  std::string notice;  // empty: none
+  std::string notice;  // empty: not printed
   std::atomic<bool> told{false};
   std::atomic_flag dumping = ATOMIC_FLAG_INIT;
 };

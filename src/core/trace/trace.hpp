@@ -1,5 +1,5 @@
-// What this process did, for whoever looks for a defect: fixed-size records in a ring in memory,
-// written to a file when something breaks, at the end, and when somebody asks (docs/debugging.md).
+// The events of this process, for finding defects: fixed-size records in a ring in memory. They are
+// written to a file when something breaks, at the end, and on request (docs/debugging.md).
 //
 //   trace::note<trace::Event::FrameSent>(peer, kind, sequence, bytes, stream);
 //
@@ -69,7 +69,7 @@ inline void note(Values... values) noexcept {
   record(event, {static_cast<std::int64_t>(values)...});
 }
 
-/// Of an event that ends in a text, of which eight characters are kept for each field left.
+/// For an event that ends in a text; eight characters are kept for each field left.
 void record_text(Event event, Fields fields, std::size_t used, const char* text) noexcept;
 
 template <Event event, class... Values>
@@ -85,7 +85,7 @@ inline void note_text(const char* text, Values... values) noexcept {
 
 // ---- once per process --------------------------------------------------------------------------
 
-/// What ISTHMUS_TRACE says: subsystems with commas between, or "all"; empty: none. Throws
+/// Reads ISTHMUS_TRACE: subsystems with commas between, or "all"; empty disables it. Throws
 /// std::invalid_argument with a sentence that lists the known ones.
 std::uint32_t parse_subsystems(std::string_view text);
 
@@ -93,16 +93,16 @@ constexpr std::size_t kUsualRecords = std::size_t{1} << 16, kMostRecords = std::
 
 struct Origin {
   std::string directory;  ///< of the file; empty: the working directory
-  /// "rank 3", "agent east": who this is. The file's name is made of both.
+  /// "rank 3", "agent east": the name of this process. Both together make the file's name.
   std::string job, process;
   std::size_t records = kUsualRecords;  ///< of the ring; a power of two
-  /// The launcher fetches the file: its name is told to nobody, and where the directory is not on
-  /// this host it goes to /tmp.
+  /// The launcher fetches the file: its name is not printed, and if the directory is not on this
+  /// host it goes to /tmp.
   bool gathered = false;
 };
 
-/// How many records a number in print asks for: the next power of two, at most kMostRecords;
-/// kUsualRecords when it is empty. Throws std::invalid_argument with a sentence.
+/// The number of records that a printed number asks for: the next power of two, at most
+/// kMostRecords; kUsualRecords when it is empty. Throws std::invalid_argument with a sentence.
 std::size_t parse_records(std::string_view text);
 
 /// Begins. Before other threads call note(), or while they may; once per process, unless stop() has
@@ -111,7 +111,7 @@ void start(std::uint32_t subsystems, const Origin& origin);
 /// Ends, and lets go of the ring: no other thread may be in note() any more.
 void stop() noexcept;
 
-/// What a value of a field means in print: ("kind", 16, "Envelope"). After start(), before others
+/// Sets the printed name of a field's value: ("kind", 16, "Envelope"). After start(), before others
 /// dump.
 void name_value(std::string_view field, std::int64_t value, std::string_view name);
 
@@ -119,11 +119,11 @@ void name_value(std::string_view field, std::int64_t value, std::string_view nam
 /// Async-signal-safe. False: nothing is traced, another thread is at it, this is the child of a
 /// fork, or the file cannot be written. The first one names the file on standard error, if `told`.
 bool dump(const char* reason, bool told = true) noexcept;
-/// Where dump() writes; empty while nothing is traced.
+/// The file of dump(); empty while tracing is off.
 const char* path() noexcept;
 
-/// Where something is traced, has SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT dump, and then do
-/// what they did before.
+/// If tracing is on, makes SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT dump before their former
+/// action.
 void dump_on_faults();
 
 }  // namespace isthmus::core::trace

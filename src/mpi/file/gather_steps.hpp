@@ -21,8 +21,8 @@ struct Gathering {
   std::vector<file::View> views;
   std::vector<std::int64_t> pieces;
   std::vector<int> aggregators;  ///< ranks
-  /// A write was not worth gathering, as all members know; this stays so until the next view. For
-  /// the writes in their order.
+  /// A write was not worth gathering, as all members know; this stays so until the next view. Only
+  /// the writes use it, one after the other.
   bool ended = false;
 };
 
