@@ -52,8 +52,8 @@ class Wan {
     double slow = 0;           // chance that a frame is kept before it is consumed
     bool custody = false;      // frames are settled a while after they came
     double landing = 0;        // chance that the payload of a frame that is arriving is placed
-    // A path with known figures: each chunk takes at most the whole delay. One in several is lost,
-    // at the rate `loss`, which holds its stream back for `timeout`.
+    // A path with known figures: each chunk takes the whole delay, at most. The part `loss` of them
+    // is lost, which holds their stream back for `timeout`.
     double loss = 0;
     Time timeout{};
     Time round_trip{};  // as the conduits know it; zero: unknown

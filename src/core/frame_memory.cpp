@@ -67,7 +67,7 @@ FrameMemory& frame_memory(std::size_t size) {
 
 void keep_frame_memory(std::size_t bytes) {
   if (kMostKept == 0) return;
-  // 12 frames of 1 MiB are fine, in an eighth of the bytes.
+  // A message of 1 MiB has 12 fine frames, in an eighth of its bytes.
   of_fine().keep(bytes / 8 / FrameMemory::kFineBlock);
   of_large().keep(bytes / 8 * 7 / FrameMemory::kBlock);
 }

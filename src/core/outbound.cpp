@@ -30,8 +30,8 @@ Outbound::Outbound(const Limits& limits)
       left_(limits.window),
       batches_(limits.gathered) {}
 
-// A hop passes on whole frames. Small first frames leave the last hop early. Small last frames
-// arrive soon after that hop has begun to receive them.
+// A hop passes on whole frames. A small first frame reaches the last hop sooner. A small last frame
+// leaves it sooner: the message ends a small frame's time after that hop began to receive it.
 std::size_t Outbound::cut(const SendOp& op) const {
   if (fine_head_ == kCoarse) return piece_;
   const std::size_t left = op.data.size() - op.sent + op.behind;
