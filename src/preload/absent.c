@@ -1,7 +1,8 @@
-/* Hides from the dynamic linker what this stub exports and the MPI library lacks. Libraries have
- * the standard's versions in parts (Intel MPI 2021.9 has MPI_Allgather_c and no MPI_Allgatherv_c;
- * 2026-11), and what looks whether a function is there (mpi4py, by weak symbols) is to find what it
- * finds natively. For what is loaded from now on: who is linked to MPI itself has looked before. */
+/* Hides from the dynamic linker the names that this stub exports and the MPI library lacks.
+ * Libraries have the standard's versions in parts (Intel MPI 2021.9 has MPI_Allgather_c and no
+ * MPI_Allgatherv_c; 2026-11). Code that checks if a function exists (mpi4py, by weak symbols) must
+ * find the same as natively. This works for libraries loaded from now on: one linked to MPI itself
+ * has looked before. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 #include "stub.h"
 
-/* A file in memory, of which nothing is believed. */
+/* A file in memory, whose contents are not trusted. */
 struct file {
   const char* bytes;
   unsigned long size;

@@ -1,10 +1,11 @@
-/* Binds what this library calls of other libraries to just these. The dynamic linker looks through
- * the program first: a program's own function named sendmsg, or HMAC, would be called in the place
- * of the C library's or OpenSSL's. Natively such a program is right, so over a grid it is, too.
+/* Binds this library's references to other libraries directly to those. The dynamic linker looks
+ * through the program first: a program's own function named sendmsg, or HMAC, would be called
+ * instead of the C library's or OpenSSL's. Natively such a program works, so it must work over a
+ * grid, too.
  *
- * Runs before any other code of the library, in the stubs and in the faces. It leaves
- * three kinds as they are: libraries that are preloaded before the stub, sanitizers, and functions
- * that a program may replace for all libraries (`shared`). */
+ * Runs before any other code of the library, in the stubs and in the faces. It leaves three kinds
+ * as they are: libraries that are preloaded before the stub, sanitizers, and functions that a
+ * program may replace for all libraries (`shared`). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -13,8 +14,8 @@
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-/* One allocator serves a process: what one library allocates another frees. Tools and allocators
- * count threads by pthread_create. The last four are asked here, before anything is bound. */
+/* One allocator serves a process: one library may free what another allocates. Tools and allocators
+ * count threads by pthread_create. The last four are called here, before anything is bound. */
 static const char* const shared[] = {"malloc",
                                      "calloc",
                                      "realloc",
@@ -64,7 +65,8 @@ static int is_stub(const char* path) {
   return 1;
 }
 
-/* The linker's list begins with the program; what is preloaded follows, the stub behind others. */
+/* The linker's list begins with the program; preloaded libraries follow, with the stub behind
+ * others. */
 static int is_preloaded(ElfW(Addr) address) {
   Dl_info info;
   struct link_map* map = 0;
@@ -105,7 +107,7 @@ static ElfW(Addr) own_choice(const struct isthmus_object* object, const ElfW(Sym
   return is_of_sanitizer(name) || is_preloaded(now) ? 0 : (ElfW(Addr))wanted;
 }
 
-/* As the C library of this machine has had it from its first version on. */
+/* The version in this machine's first C library. */
 static void* find_first(void* library, const char* name) {
   void* const found = dlvsym(library, name, "GLIBC_2.17");
   return found ? found : dlvsym(library, name, "GLIBC_2.2.5");

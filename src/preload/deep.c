@@ -1,6 +1,7 @@
 /* A library that is opened with RTLD_DEEPBIND looks for names in its own dependencies first. It
- * would find the MPI library's functions in front of the stub's. Julia and MATLAB open everything
- * so. The stub's own names are bound again; all others stay as the program wants them. */
+ * would find the MPI library's functions in front of the stub's. Julia and MATLAB open all
+ * libraries this way. The stub's own names are bound again; all others stay as the program wants
+ * them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -56,8 +57,8 @@ static void* open_deep(const char* path, int flags) {
   return library;
 }
 
-/* The C library's dlopen searches as its caller is built to. So the caller must jump to it, and
- * this only says where to. */
+/* The C library's dlopen searches by the place of its caller. So the caller must jump to it, and
+ * this only returns the target. */
 struct isthmus_jump isthmus_dlopen_jump(const char* name, int flags) {
   struct isthmus_jump jump = {(void*)real_dlopen(), flags};
   if (!(flags & RTLD_DEEPBIND) || !isthmus_in_grid()) return jump;

@@ -1,6 +1,6 @@
 /* Programs that open libmpi by hand (Julia, Java, ctypes) look its functions up with dlsym on its
- * handle, and would find the library's own. Where MPI calls are to come through Isthmus they find
- * the names of the stub. Looks through RTLD_DEFAULT find those by themselves. */
+ * handle, and would find the library's own. If MPI calls must come through Isthmus, they find the
+ * names of the stub. Lookups through RTLD_DEFAULT find those by themselves. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int compare(const void* name, const void* entry) {
   return strcmp(name, *(const char* const*)entry);
 }
 
-/* The stub and the faces want what they ask for. */
+/* The stub and the faces get the symbols that they look up. */
 static int is_ours(const void* caller) {
   Dl_info info;
   if (!dladdr(caller, &info) || !info.dli_fname) return 0;

@@ -7,7 +7,7 @@
   ldr x16, [x16, :lo12:isthmus_slots + 8 * (index)]; br x16;          \
   .Llazy_##index: mov w17, index; b .Lresolve; .cfi_endproc; .size name, . - name
 
-/* Keeps every register that an argument may be in; then goes where the slot leads. */
+/* Keeps every register that an argument may be in; then goes to the slot's target. */
 #define RESOLVE                                                       \
   .p2align 4; .Lresolve: .cfi_startproc;                              \
   stp x29, x30, [sp, -224]!; .cfi_def_cfa_offset 224;                 \
@@ -24,8 +24,8 @@
   ldp x29, x30, [sp], 224; .cfi_def_cfa_offset 0; .cfi_restore x29;   \
   .cfi_restore x30; br x16; .cfi_endproc
 
-/* dlsym, in front of the C library's. That one looks at who calls it where the handle is
- * RTLD_DEFAULT (0) or RTLD_NEXT (-1), so it is jumped to and not called. */
+/* dlsym, in front of the C library's. That one checks its caller if the handle is RTLD_DEFAULT (0)
+ * or RTLD_NEXT (-1), so this jumps to it instead of calling it. */
 #define DLSYM                                                         \
   .globl dlsym; .type dlsym, %function; .p2align 4;                   \
   dlsym: .cfi_startproc;                                              \
@@ -40,7 +40,7 @@
   .Lown_dlsym: ldp x29, x30, [sp], 32; ret;                           \
   .cfi_endproc; .size dlsym, . - dlsym
 
-/* dlopen likewise: the C library's looks who calls it. */
+/* dlopen in the same way: the C library's checks its caller. */
 #define DLOPEN                                                        \
   .globl dlopen; .type dlopen, %function; .p2align 4;                 \
   dlopen: .cfi_startproc;                                             \

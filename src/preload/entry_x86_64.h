@@ -5,7 +5,7 @@
   name: .Lentry_##index: .cfi_startproc; endbr64; jmp *(isthmus_slots + 8 * (index))(%rip); \
   .Llazy_##index: movl $index, %r11d; jmp .Lresolve; .cfi_endproc; .size name, . - name
 
-/* Keeps every register that an argument may be in; then goes where the slot leads. */
+/* Keeps every register that an argument may be in; then goes to the slot's target. */
 #define RESOLVE                                                       \
   .p2align 4; .Lresolve: .cfi_startproc;                              \
   pushq %rbp; .cfi_def_cfa_offset 16; .cfi_offset %rbp, -16;          \
@@ -28,8 +28,8 @@
   movups 160(%rsp), %xmm6; movups 176(%rsp), %xmm7;                   \
   leave; .cfi_def_cfa %rsp, 8; jmp *%r11; .cfi_endproc
 
-/* dlsym, in front of the C library's. That one looks at who calls it where the handle is
- * RTLD_DEFAULT (0) or RTLD_NEXT (-1), so it is jumped to and not called. */
+/* dlsym, in front of the C library's. That one checks its caller if the handle is RTLD_DEFAULT (0)
+ * or RTLD_NEXT (-1), so this jumps to it instead of calling it. */
 #define DLSYM                                                         \
   .globl dlsym; .type dlsym, @function; .p2align 4;                   \
   dlsym: .cfi_startproc; endbr64;                                     \
@@ -46,7 +46,7 @@
   popq %rsi; .cfi_def_cfa_offset 16; popq %rdi; .cfi_def_cfa_offset 8; \
   jmp *%rax; .cfi_endproc; .size dlsym, . - dlsym
 
-/* dlopen likewise: the C library's looks who calls it. */
+/* dlopen in the same way: the C library's checks its caller. */
 #define DLOPEN                                                        \
   .globl dlopen; .type dlopen, @function; .p2align 4;                 \
   dlopen: .cfi_startproc; endbr64;                                    \

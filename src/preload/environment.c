@@ -1,8 +1,9 @@
-/* What `isthmus run` leaves in the environment of a rank is for its program alone: children that it
- * starts are no ranks, and may start MPI jobs of their own. So an MPI program takes it out, before
- * main() where it is linked to its MPI library, else with its first MPI call; also out of the
- * memory that /proc shows, and out of Python's os.environ. What is no MPI program (a shell script,
- * a Python program until it calls MPI) passes it on to what it starts. */
+/* The variables that `isthmus run` leaves in the environment of a rank are for its program alone.
+ * Children of the program are not ranks, and may start MPI jobs of their own. So an MPI program
+ * takes the variables out: before main() if it is linked to its MPI library, else with its first
+ * MPI call. It also takes them out of the memory that /proc shows, and out of Python's os.environ.
+ * Other programs (a shell script, a Python program until it calls MPI) pass them on to their
+ * children. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -28,7 +29,7 @@ static struct {
   char* values[count];
 } taken;
 
-/* "PMI_FD=socket:[4711]" of what is open there: numbers alone are the same in many jobs. */
+/* "PMI_FD=socket:[4711]", with the open file: the same numbers appear in many jobs. */
 static int is_descriptor(const char* name, const char* value, const char* wanted, size_t length) {
   char path[64], target[256];
   if (strcmp(name, "PMI_FD") != 0) return 0;
@@ -37,8 +38,8 @@ static int is_descriptor(const char* name, const char* value, const char* wanted
   return size == (ssize_t)length && memcmp(target, wanted, length) == 0;
 }
 
-/* Whether the native launcher's variables are those that `isthmusd exec` saw, as it says in
- * "NAME=VALUE;NAME=VALUE": a job that somebody starts from within has others. */
+/* Whether the native launcher's variables are those that `isthmusd exec` saw, in the form
+ * "NAME=VALUE;NAME=VALUE". A job that is started from within has others. */
 static int same_native_rank(void) {
   const char* entry = getenv("ISTHMUS_NATIVE");
   while (entry && *entry) {
@@ -105,7 +106,7 @@ static void take(void) {
   }
 }
 
-/* os.environ is a copy from when Python started. The names are those of `names`. */
+/* os.environ is a copy from Python's start. The names are those of `names`. */
 static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
@@ -129,8 +130,8 @@ static int clean_python(void* unused) {
   return 0;
 }
 
-/* At once where this thread has Python's lock; else Python does it as soon as it can: to wait for
- * the lock here might be for ever. */
+/* Cleans at once if this thread has Python's lock. Otherwise Python does it as soon as it can:
+ * waiting for the lock here might take for ever. */
 static void have_python_cleaned(void) {
   int (*is_initialized)(void);
   int (*has_lock)(void);

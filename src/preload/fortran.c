@@ -1,5 +1,6 @@
 /* Open MPI's Fortran layer reads the handle of a duplicate when MPI_Comm_idup returns; a grid may
- * have it later. In a grid these stand before that layer, all else goes to it. */
+ * have it later. In a grid these functions stand before that layer, and pass all other calls to
+ * it. */
 #include <string.h>
 
 #include "stub.h"

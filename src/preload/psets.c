@@ -1,8 +1,7 @@
-/* The process sets isthmus://cluster/NAME, and isthmus://grid/NAME of each inner grid that the
- * cluster is in, where the world is one cluster: a native job, in which this is all that is
- * preloaded. They are the native library's mpi://WORLD under other names, so this knows names of
- * functions and nothing of MPI itself; handles pass through as machine words.
- */
+/* The process sets isthmus://cluster/NAME, and isthmus://grid/NAME of each inner grid of the
+ * cluster, for a world of one cluster: a native job, in which only this library is preloaded. They
+ * are the native library's mpi://WORLD under other names. So this knows names of functions and
+ * nothing of MPI itself; handles pass through as machine words. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -89,7 +88,8 @@ int MPI_Group_from_session_pset(handle session, const char* name, handle* group)
 }
 ALSO(MPI_Group_from_session_pset) int PMPI_Group_from_session_pset(handle, const char*, handle*);
 
-/* The name of this library in a list separated by colons or spaces; its own variable says it. */
+/* The name of this library in a list separated by colons or spaces; its own variable has the
+ * name. */
 static void take_out_of(char* list, const char* mine) {
   char* at = strstr(list, mine);
   if (!at) return;
@@ -103,7 +103,7 @@ static void add_set(const char* kind, const char* name, size_t length) {
   snprintf(own_sets[own_count++], sizeof *own_sets, "isthmus://%s/%.*s", kind, (int)length, name);
 }
 
-/* All that are told have this cluster: "NAME=CLUSTER;NAME=CLUSTER", the outermost first. */
+/* Reads "NAME=CLUSTER;NAME=CLUSTER", the outermost first. All of these grids have this cluster. */
 static void add_grids(const char* told) {
   while (told && *told) {
     add_set("grid", told, strcspn(told, "=;"));
@@ -112,7 +112,7 @@ static void add_grids(const char* told) {
   }
 }
 
-/* What `isthmusd exec` left is for the MPI program that it started, not for that one's children. */
+/* The variables of `isthmusd exec` are for its MPI program, not for that program's children. */
 __attribute__((constructor)) static void begin(void) {
   char path[PATH_MAX];
   Dl_info own;

@@ -1,7 +1,6 @@
-/* Python programs load libmpi late, by dlopen, and mpi4py's wheels first ask the process for MPI
- * symbols to learn whether, and which, MPI library is there. They would find the names of the
- * stub, but no library behind them. So in a Python interpreter the library that the program was
- * found to use is loaded at start. */
+/* Python programs load libmpi late, by dlopen. Before that, mpi4py's wheels ask the process for MPI
+ * symbols to learn which MPI library is there, if any. They would find the names of the stub, but
+ * no library behind them. So a Python interpreter loads the program's library at start. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* Binds references of a loaded library to other libraries elsewhere than the dynamic linker has.
- * Calls no function of another library but the given ones: while a library binds itself, names of
- * the C library may still lead into the program. */
+/* Binds references of a loaded library to other targets than the dynamic linker's. Calls only the
+ * given functions of other libraries: while a library binds itself, names of the C library may
+ * still lead into the program. */
 #ifndef ISTHMUS_PRELOAD_RELOCATIONS_H
 #define ISTHMUS_PRELOAD_RELOCATIONS_H
 
@@ -14,19 +14,19 @@ struct isthmus_object {
   const ElfW(Verneed) * needs;
   const ElfW(Rela) * tables[2];
   unsigned long counts[2];
-  ElfW(Addr) sealed_begin; /* read-only once it is bound */
+  ElfW(Addr) sealed_begin; /* read-only after binding */
   ElfW(Addr) sealed_end;
 };
 
-/* Reads what the linker keeps of a library whose file is mapped from `header` on. Returns 0 where
- * there is none. */
+/* Reads the linker's data of a library whose file is mapped from `header` on. Returns 0 without
+ * such data. */
 int isthmus_read_object(const ElfW(Ehdr) * header, struct isthmus_object* object);
 
-/* The library file that a reference names with its version; 0 where it names none. */
+/* The library file that a reference names with its version; 0 if it names none. */
 const char* isthmus_needed_file(const struct isthmus_object* object, const ElfW(Sym) * symbol,
                                 const char** version);
 
-/* Says where a reference is to lead, which leads to `now`; 0: let it be. */
+/* Returns a reference's new target, which is `now` so far; 0 leaves it. */
 typedef ElfW(Addr) isthmus_chooser(const struct isthmus_object* object, const ElfW(Sym) * symbol,
                                    ElfW(Addr) now, void* data);
 
@@ -36,7 +36,7 @@ struct isthmus_memory {
   int (*page_size)(void);                                          /* getpagesize */
 };
 
-/* Asks `choose` for each reference of the library to a symbol that it does not define. */
+/* Calls `choose` for each reference of the library to a symbol that it does not define. */
 void isthmus_bind_again(const struct isthmus_object* object, isthmus_chooser* choose, void* data,
                         const struct isthmus_memory* memory);
 

@@ -90,22 +90,22 @@ static void* tool_function(const char* name, const void* native) {
   if (tool.dli_fbase == library.dli_fbase) return 0;
   const char* slash = strrchr(tool.dli_fname, '/');
   const char* base = slash ? slash + 1 : tool.dli_fname;
-  return strncmp(base, "libmpi", 6) == 0 ? 0 : next; /* another MPI library is no tool */
+  return strncmp(base, "libmpi", 6) == 0 ? 0 : next; /* skips another MPI library */
 }
 
-/* What filling has found: the library, and the face's functions when in a grid. */
+/* The result of filling: the library, and the face's functions when in a grid. */
 static struct {
   void* library;
   const struct face_function* face;
   unsigned long face_count;
 } found;
 
-/* What the face says about MPI_X; 0 when it does not know it. */
+/* The face's entry for MPI_X; 0 when it does not know it. */
 static const struct face_function* known_to_face(const char* name) {
   return bsearch(name, found.face, found.face_count, sizeof *found.face, compare);
 }
 
-/* Where a name leads; 0 when the library lacks it (a program made for it never calls it), or the
+/* The target of a name; 0 when the library lacks it (a program made for it never calls it), or the
  * face does not know it. */
 static void* route(unsigned index) {
   const char* name = isthmus_names[index];
@@ -129,13 +129,13 @@ static void fill(void) {
   }
 }
 
-/* Once, under the mutex: finds the library, opens the face and fills the slots. */
+/* Finds the library, opens the face and fills the slots; once, under the mutex. */
 static void settle(void) {
   static enum { not_yet, filling, filled } state = not_yet;
   if (state != not_yet) return;
   isthmus_take_environment();
   found.library = open_library(isthmus_sonames);
-  /* What is no rank may well be of another MPI. */
+  /* A process outside of a grid may use another MPI. */
   if (!found.library && !isthmus_in_grid()) found.library = open_library(isthmus_other_sonames);
   if (!found.library) {
     isthmus_die(
@@ -144,7 +144,7 @@ static void settle(void) {
         "FOLDER`. It was started for: ",
         isthmus_abi);
   }
-  /* Constructors of what is opened here may call MPI: they see the native library. */
+  /* Constructors of libraries opened here may call MPI: they see the native library. */
   state = filling;
   if (isthmus_in_grid()) {
     const struct face_function* face = open_face(found.library);

@@ -1,5 +1,5 @@
-/* What include/isthmus.h and its siblings ask, in every process that has a stub; the face answers.
- * Without a grid: no clusters. */
+/* The functions of include/isthmus.h and its siblings, in every process with a stub; the face
+ * answers. Without a grid: no clusters. */
 #include <string.h>
 
 #include "stub.h"

@@ -1,10 +1,10 @@
-/* MPICH before 4.2 over UCX (pmodels/mpich 6596): MPI_Finalize closes each endpoint, for which
- * UCX's TCP wants an answer from the peer, and then waits in the process manager's barrier, where
- * it answers nobody. The slower rank waits for ever: now and then, the more often the longer the
- * way.
+/* MPICH before 4.2 over UCX (pmodels/mpich 6596): MPI_Finalize closes each endpoint. UCX's TCP
+ * wants an answer from the peer for that. Then MPI_Finalize waits in the process manager's barrier,
+ * where it answers no peer. The slower rank waits for ever: sometimes, and more often on longer
+ * ways.
  *
- * A rank that has left the grid leaves its endpoints open instead: since the grid's barrier nobody
- * awaits anything of it, and UCX closes them with their worker, which asks no peer. */
+ * A rank that has left the grid leaves its endpoints open instead: since the grid's barrier no peer
+ * waits for it, and UCX closes them with their worker, which asks no peer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static int has_left(void) {
   return ask();
 }
 
-/* The one that the caller is linked to, which may have been loaded for it alone. */
+/* The function in the library that the caller is linked to, which may have been loaded for it
+ * alone. */
 static void* real_for(const void* caller) {
   Dl_info info;
   void* const library =
@@ -29,7 +30,7 @@ static void* real_for(const void* caller) {
   return found;
 }
 
-/* As UCX's: null says that it is done. */
+/* As UCX's: null means done. */
 __attribute__((visibility("default"))) void* ucp_disconnect_nb(void* endpoint);
 void* ucp_disconnect_nb(void* endpoint) {
   if (has_left()) return 0;
