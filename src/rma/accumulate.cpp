@@ -1,4 +1,4 @@
-// What targets compute: accumulates, whose data comes with their record or behind it.
+// Accumulates at a target; their data comes with their record or behind it.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -40,7 +40,7 @@ Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {
   return Step::Done;
 }
 
-// Of the data some may be here: what has come while a record waited stands behind it.
+// Part of the data may be here: data that came while a record waited stands behind it.
 Window::Step Window::accumulate_apart(Partner& from, RecordReader& in) {
   const Area area = in.area();
   const auto how = in.combination();

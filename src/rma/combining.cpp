@@ -7,7 +7,7 @@
 namespace isthmus::rma {
 namespace {
 
-/// What is combined in one turn: some 10 us, for which others wait.
+/// The bytes that are combined in one turn: some 10 us, for which others wait.
 constexpr std::size_t kTurn = std::size_t{64} << 10;
 
 // Calls `use(memory, packed, count)` for elements that lie in a row, from `position` of a map on.
@@ -40,7 +40,7 @@ bool each_run(const core::TypeMap& map, std::int64_t count, std::int64_t positio
   return true;
 }
 
-// For whoever is alone.
+// For a caller that is alone.
 struct Nobody {
   void lock() {}
   void unlock() {}

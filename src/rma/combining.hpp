@@ -1,4 +1,5 @@
-// What accumulates do to a window's memory: by the target, or by an origin that has it mapped.
+// The effect of accumulates on a window's memory: by the target, or by an origin that has it
+// mapped.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +21,9 @@ struct Elements {
   std::size_t size = 0;                ///< packed bytes
 };
 
-/// Combines `data` into them; no data: nothing is changed. `before` gets what was there, packed,
-/// where it is not empty. Each element is read and changed in one turn; a null turn: whoever calls
-/// is alone. False: the map does not consist of such elements, and some may have been changed.
+/// Combines `data` into them; empty data changes nothing. `before` gets the old values, packed, if
+/// it is not empty. Each element is read and changed in one turn; null: the caller is alone. False:
+/// the map does not consist of such elements, and some may have been changed.
 [[nodiscard]] bool combine_there(const Elements& there, const Combination& how,
                                  std::span<const std::byte> data, std::span<std::byte> before,
                                  Turn* turn);

@@ -1,5 +1,5 @@
-// What accumulates compute with: the elements that MPI's predefined datatypes are made of, and its
-// predefined operations, in a form that travels. Little-endian, as all hosts of a grid are.
+// The elements of MPI's predefined datatypes, and its predefined operations, for accumulates, in a
+// form that travels. Little-endian, as all hosts of a grid are.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ enum class Op : std::uint8_t {
 };
 inline constexpr std::uint8_t kOps = 14;
 
-/// One element of a predefined datatype. A pair (MPI_DOUBLE_INT) has an index behind its value;
-/// packed there is no gap between them, in memory there may be.
+/// One element of a predefined datatype. A pair (MPI_DOUBLE_INT) has an index behind its value.
+/// Packed, they have no gap between them; in memory they may have one.
 struct Element {
   Number value = Number::Raw;
   Number index = Number::Raw;  ///< of a pair

@@ -1,5 +1,5 @@
-// Who holds the lock of one process's window, and who waits for it. First come, first served, so
-// that nobody starves, but for those who may hold other locks meanwhile.
+// The holders of the lock of one process's window, and its waiting requests. First come, first
+// served, so that none starves. Ranks that may hold other locks meanwhile are an exception.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace isthmus::rma {
 enum class LockType : std::uint8_t {
   Shared,
   Exclusive,
-  /// Shared, by a rank that may hold locks of other targets meanwhile. It passes those who wait for
-  /// an exclusive lock: behind them, two such ranks could wait for each other.
+  /// Shared, by a rank that may hold locks of other targets meanwhile. It passes requests that wait
+  /// for an exclusive lock: behind them, two such ranks could wait for each other.
   Passing,
 };
 
@@ -21,7 +21,7 @@ class Locks {
  public:
   /// True: `rank` holds it now. False: it waits, until release() or pass() names it.
   bool request(int rank, LockType type);
-  /// `rank` has held it. Those who hold it from now on.
+  /// Ends the lock of `rank`. Returns the ranks that hold it from now on.
   std::vector<int> release(int rank);
   /// A shared lock that `rank` waits for is Passing from now on. True: `rank` holds it now.
   bool pass(int rank);

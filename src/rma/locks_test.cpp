@@ -37,7 +37,7 @@ TEST(Locks, WhoMayHoldOthersPassesThoseWhoWait) {
   EXPECT_TRUE(locks.request(3, LockType::Passing));
   EXPECT_TRUE(locks.release(1).empty());
   EXPECT_EQ(locks.release(3), std::vector<int>{2});
-  // Not who holds it alone; then with all who share it.
+  // It does not pass a sole exclusive holder; later it holds with all that share it.
   EXPECT_FALSE(locks.request(1, LockType::Shared));
   EXPECT_FALSE(locks.request(4, LockType::Exclusive));
   EXPECT_FALSE(locks.request(3, LockType::Passing));
@@ -64,7 +64,8 @@ TEST(Locks, WhoWaitsMayPassFromThenOn) {
   EXPECT_EQ(locks.release(2), (std::vector<int>{3, 5}));
 }
 
-// Whatever comes: never two where one is exclusive, everyone in turn, in the end nobody.
+// For any requests: an exclusive lock is alone, every rank gets its turn, and in the end no rank
+// holds one.
 TEST(Locks, NobodyStarves) {
   std::mt19937 random(3);
   Locks locks;

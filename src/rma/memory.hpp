@@ -14,12 +14,12 @@ class Memory {
   /// Regions that come and go; displacements are addresses.
   static Memory dynamic() { return {}; }
 
-  /// False: it overlaps one that is there, or there is none there.
+  /// False: it overlaps a present region, or (detach) no region begins there.
   bool attach(const void* base, std::size_t size);
   bool detach(const void* base);
 
-  /// What `displacement` names, if the bytes from `low` up to `high` from there are exposed; else
-  /// null. They may span regions that touch. No bytes may be anywhere.
+  /// The memory at `displacement`, if the bytes from `low` up to `high` from there are exposed;
+  /// else null. They may span regions that touch. Zero bytes may be anywhere.
   std::byte* find(std::int64_t displacement, std::int64_t low, std::int64_t high) const;
 
  private:

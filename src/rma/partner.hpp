@@ -1,5 +1,5 @@
-// What a process's part of a window knows of another member, and the engine's operations that it
-// has under way. For window.cpp and target.cpp.
+// The knowledge of a process's part of a window about another member, and the engine's operations
+// that it has under way. For window.cpp and target.cpp.
 #pragma once
 
 #include <algorithm>
@@ -11,33 +11,34 @@
 
 namespace isthmus::rma {
 
-/// Data of this many bytes or more that lands in a row goes as a message of its own, from and to
-/// where it belongs: copying it costs more than the message does (some microseconds).
+/// Data of at least this size that lands in a row goes as a message of its own, straight from and
+/// to its places. Copying it costs more than the message does (some microseconds).
 inline constexpr std::size_t kApart = std::size_t{32} << 10;
-/// Other data goes in parts of so many bytes.
+/// Other data goes in parts of this size.
 inline constexpr std::size_t kPart = std::size_t{64} << 10;
-/// Data of accumulates goes in parts of so many bytes, so many of them at a time in the engine's
-/// hands: a target has so much memory at once for what it serves (core::kMostServiceBytes), and
-/// what has been handed over has its share of the target's window. Copied into records of 64 KiB
-/// first, 64 MiB took 636 ms by gateways and 658 direct instead of 590 and 587, which is what
-/// messages take (2026-11, 1 Gbit/s, 11.6 ms).
+/// Data of accumulates goes in parts of kStreamPart bytes, and the engine has at most kStreamed of
+/// them at a time. A target has limited memory for a service at once (core::kMostServiceBytes), and
+/// parts in the engine use their share of the target's window. Copied into records of 64 KiB first,
+/// 64 MiB took 636 ms by gateways and 658 direct. This way it takes 590 and 587, the same as
+/// messages (2026-11, 1 Gbit/s, 11.6 ms).
 inline constexpr std::size_t kStreamPart = std::size_t{256} << 10;
 inline constexpr std::size_t kStreamed = 4;
 static_assert(kStreamPart * kStreamed <= core::kMostServiceBytes);
-/// Records are sent when there are so many bytes of them.
+/// Records are sent at this size.
 inline constexpr std::size_t kBatch = std::size_t{16} << 10;
-/// What may wait to be sent to a partner, and what may be sent behind what the partner may not be
-/// able to do at once: a lock that is not given, a flush of data that has not landed.
+/// The most that waits to be sent to a partner. Then the most that may be sent behind requests that
+/// the partner may not be able to do at once: a lock that is not given, a flush of data that has
+/// not landed.
 inline constexpr std::size_t kBacklog = std::size_t{4} << 20;
 inline constexpr std::size_t kBehind = std::size_t{256} << 10;
-/// What a partner that keeps to these makes its target keep, with the longest batch.
+/// The most that a target keeps for a partner within these limits, with the longest batch.
 inline constexpr std::size_t kMostStalled = kBehind + 2 * core::kMostServiceBytes;
-/// Answers that a partner is asked to make copies for at a time: a gigabit over 250 ms.
+/// The most answers at a time that a partner must make copies for: a gigabit over 250 ms.
 inline constexpr std::size_t kMostAnswers = std::size_t{32} << 20;
 /// Operations under way to a partner that each keep some memory of their own, there or here.
 inline constexpr std::size_t kMostApart = 4096;
 inline constexpr std::size_t kMostFetches = std::size_t{1} << 16;
-/// Of what has been sent, the network may still have some when its sender has forgotten it.
+/// The network may still have sent data that its sender has forgotten.
 inline constexpr std::size_t kMostLandings = std::size_t{1} << 16;
 /// An origin may know that an answer has come before its target does.
 inline constexpr std::size_t kMostAnswering = 2 * kMostFetches;
@@ -95,7 +96,7 @@ struct Window::Target {
   const core::TypeMap* map = nullptr;
 };
 
-/// What goes to a partner, in order; its own last owner, like all that follow.
+/// A message to a partner, in order; its own last owner, like all that follow.
 struct Window::Parcel : core::SendOp, core::Completion {
   Parcel(Window& window_, Partner& to_)
       : window(window_),
@@ -111,7 +112,7 @@ struct Window::Parcel : core::SendOp, core::Completion {
   Parcel& operator=(const Parcel&) = delete;
   /// Hands it to the engine, or a part of it.
   virtual void go(core::Engine& engine) { engine.send(*this); }
-  /// Nothing is left to go when it has gone once more.
+  /// Whether the next go() is the last.
   virtual bool last() const { return true; }
   /// Bytes that the target keeps if it is held up, of what goes next.
   virtual std::size_t records() const { return 0; }
@@ -119,7 +120,7 @@ struct Window::Parcel : core::SendOp, core::Completion {
   Partner& to;
   std::size_t answers = 0;  // bytes that they ask for
   bool in_parts = false;
-  // What has been asked of the partner when this is sent.
+  // The partner's requests at the time when this is sent.
   const std::uint64_t starts, locks, landing;
 };
 

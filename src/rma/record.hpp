@@ -1,4 +1,4 @@
-// What the processes of a window say to each other: records, several in a message of the window's
+// Messages between the processes of a window: records, several in a message of the window's
 // service. docs/rma.md lists them. Little-endian.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace isthmus::rma {
 static_assert(std::endian::native == std::endian::little);
 
 enum class Kind : std::uint8_t {
-  // From an origin to a target.
+  // Sent by an origin to a target.
   Map = 1,     ///< a datatype of this origin's, which it names by its number from now on
   Put,         ///< Area, data
   PutApart,    ///< Area, tag: the data comes as a message of its own
@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
   // Back.
   Granted,  ///< the lock is yours
   Done,     ///< number of what it answers: all up to there is done; whether all went well
-  // From an origin again.
+  // Sent by an origin, too.
   AccumulateApart,  ///< Area, Combination: the data follows in messages with kDataTag
   Pass,             ///< the shared lock that was asked for passes (LockType)
 };
@@ -41,8 +41,8 @@ enum class Kind : std::uint8_t {
 /// The tag of messages of the service that are not records, but data of the last one.
 inline constexpr std::int32_t kDataTag = 1;
 
-/// What of a window an operation is about: packed bytes `position` to `position + size` of `count`
-/// elements of a datatype; without one (`map` 0) `size` bytes of memory in a row.
+/// The part of a window that an operation names: packed bytes `position` to `position + size` of
+/// `count` elements of a datatype. Without a datatype (`map` 0): `size` bytes of memory in a row.
 struct Area {
   std::int64_t displacement = 0;
   std::uint32_t map = 0;
@@ -51,7 +51,7 @@ struct Area {
   std::uint64_t position = 0;
 };
 
-/// How an accumulate computes.
+/// The operation and the elements of an accumulate.
 struct Combination {
   Op op = Op::Replace;
   Element element;
@@ -76,7 +76,7 @@ class RecordWriter {
   std::vector<std::byte>& out_;
 };
 
-/// Reads what may be anything. Once it has read beyond the end it is bad, and reads zeros.
+/// Reads untrusted bytes. After reading beyond the end it is bad, and reads zeros.
 class RecordReader {
  public:
   explicit RecordReader(std::span<const std::byte> in) : in_(in) {}
@@ -92,13 +92,13 @@ class RecordReader {
     return value;
   }
   std::span<const std::byte> bytes(std::uint64_t size);
-  /// May be none that there is: what others write is not trusted.
+  /// May be an unknown kind: other members' bytes are not trusted.
   Kind kind() {
     // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
     return static_cast<Kind>(get<std::uint8_t>());
   }
   Area area();
-  /// Nothing: no such way to compute.
+  /// Empty: unknown operation or element.
   std::optional<Combination> combination();
 
  private:

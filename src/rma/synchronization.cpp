@@ -10,7 +10,7 @@ namespace isthmus::rma {
 
 void Window::lock(int rank, LockType type) {
   if (type == LockType::Shared && !asked_.empty()) type = LockType::Passing;
-  // Of several none is plainly shared: at the second, the first begins to pass.
+  // With several locks none is plainly shared: at the second, the first begins to pass.
   if (asked_.size() == 1 && asked_.begin()->second == LockType::Shared) {
     auto& [first, asked] = *asked_.begin();
     asked = LockType::Passing;
@@ -95,7 +95,8 @@ void Window::complete(int rank) {
   Partner& to = towards(rank);
   RecordWriter(to.batch).put(Kind::Complete);
   to.unflushed = true;
-  if (to.unlanded) {  // nobody waits for the number, but no more may go than the target can keep
+  if (to.unlanded) {  // no caller waits for the number, but the target must be able to keep all
+                      // that is sent
     ask_number(to);
     RecordWriter(to.batch).put(Kind::Flush).put(to.asked);
   }

@@ -13,8 +13,8 @@ namespace isthmus::rma {
 
 namespace {
 
-// Answers and posts come in messages of their own, and wait for nothing: who is asked here may have
-// to be answered there before it can go on.
+// Answers and posts come in messages of their own, and wait for nothing: the rank that gets them
+// may need them before it can answer others.
 bool waits_for_nothing(std::span<const std::byte> records) {
   if (records.empty()) return true;
   const auto kind = static_cast<Kind>(records.front());
@@ -39,7 +39,7 @@ bool Window::take(core::NodeId from, const core::Envelope& envelope,
       return true;
     }
     if (data) return take_data(origin, bytes);
-    if (origin.apart_here) return false;  // what comes next is its data
+    if (origin.apart_here) return false;  // its data must come next
   }
   RecordReader in(bytes);
   if (!run(rank, origin, in)) return false;
@@ -62,7 +62,7 @@ bool Window::run(int rank, Partner& from, RecordReader& in) {
   return step != Step::Broken;
 }
 
-// Whoever has been waiting may be able to go on.
+// Resumes waiting origins, which may be able to go on.
 void Window::resume_all() {
   if (running_) return;
   while (!resumable_.empty()) {
@@ -107,7 +107,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
       return Step::Done;
     }
     case Kind::Pass:
-      // What it is about may still be on its way, behind what waits for the network.
+      // Its lock request may still be on its way, behind messages that wait for the network.
       if (locks_.pass(rank)) {
         resumable_.push_back(rank);
       } else if (!locks_.holds(rank) && !locks_.waits(rank)) {

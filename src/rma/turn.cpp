@@ -16,7 +16,7 @@ Turn::Turn() : mutex_{} {
 }
 
 void Turn::lock() noexcept {
-  // Who sleeps is late by the time that waking takes; who holds it is done in less.
+  // A sleeper wakes late; the holder is done sooner than that.
   constexpr int kTries = 100;
   int code = EBUSY;
   for (int i = 0; code == EBUSY && i < kTries; ++i) code = pthread_mutex_trylock(&mutex_);

@@ -1,6 +1,6 @@
-// Whose turn it is to change memory that several processes of a host combine in: the target's I/O
-// thread, for origins elsewhere, and the programs of origins that have the memory mapped. Lies in
-// memory that they share.
+// The turn to change memory that several processes of a host combine in. The target's I/O thread
+// takes it for origins elsewhere, and so do the programs of origins that have the memory mapped.
+// Lies in memory that they share.
 #pragma once
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 namespace isthmus::rma {
 
-/// A mutex, for std::lock_guard. Whoever has it holds it for a piece of data, and never waits
-/// meanwhile; one that dies with it leaves it to the next.
+/// A mutex, for std::lock_guard. Its holder keeps it for a piece of data, and never waits
+/// meanwhile. If the holder dies, the next one gets it.
 class Turn {
  public:
   /// Throws std::system_error.

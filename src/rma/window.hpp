@@ -1,10 +1,10 @@
-// One process's part of a window: what it asks of others (origin), and what it does for others
-// (target). Operations travel as records in messages of a service, in order from each origin, and
-// the target executes them as they come, whatever its program does: so every element is read and
+// One process's part of a window: its requests to others (origin), and its work for others
+// (target). Operations travel as records in messages of a service, in order from each origin. The
+// target executes them as they come, whatever its program does. So every element is read and
 // changed in one place, by one thread at a time. A pure state machine over core::Engine.
 //
-// Nothing waits for an answer before data goes: a lock, its operations and its unlock travel one
-// after the other, and a target keeps what comes behind a lock that it cannot give yet.
+// Data does not wait for answers: a lock, its operations and its unlock travel one after the other.
+// A target keeps everything behind a lock that it cannot give yet.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct WindowConfig {
   Turn* turn = nullptr;             ///< of my memory, where origins combine in it themselves
 };
 
-/// Where an operation goes.
+/// The target of an operation.
 struct Place {
   int rank = 0;
   std::int64_t displacement = 0;       ///< bytes
@@ -45,8 +45,8 @@ struct Place {
 /// Counts the parts of an operation that still need the program's memory. May be null.
 using Ticket = std::shared_ptr<std::atomic<int>>;
 
-/// All functions are for whoever holds the engine (net::Endpoint::locked). The owner outlives all
-/// operations: it destroys a window only when all members are at that and quiet() holds.
+/// All functions need the engine's lock (net::Endpoint::locked). The owner outlives all operations:
+/// it destroys a window only when all members do so and quiet() holds.
 class Window final : public core::Service {
  public:
   Window(core::Engine& engine, WindowConfig config, Memory memory);
@@ -77,12 +77,12 @@ class Window final : public core::Service {
   /// A shared lock beside others of this window passes (LockType), and so do those.
   void lock(int rank, LockType type);
   bool granted(int rank) const;
-  /// Whatever an access to that rank waits for has come: locks and posts.
+  /// All that an access to that rank waits for has come: locks and posts.
   bool open(int rank) const;
   /// All operations to that rank that have gone as records are done, and known to be.
   bool caught_up(int rank) const;
   /// Both return a number: when done(rank, number) all operations up to there have been done at the
-  /// target, what they fetched is here, and they leave the program's memory alone.
+  /// target, fetched values are here, and they leave the program's memory alone.
   std::uint64_t unlock(int rank);
   std::uint64_t flush(int rank);
   bool done(int rank, std::uint64_t number) const;
@@ -105,15 +105,15 @@ class Window final : public core::Service {
   void unsettle() { settled_.store(false, std::memory_order_release); }
 
   void post(int rank);
-  /// What follows for that rank waits for its next post.
+  /// Later operations for that rank wait for its next post.
   void start(int rank);
   void complete(int rank);
-  /// Nothing for that rank is kept here: posts that it waits for have come.
+  /// No operation for that rank is kept here: posts that it waits for have come.
   bool all_sent(int rank) const;
   bool has_completed(int rank) const;
   void take_complete(int rank);
 
-  /// Nothing of this window is under way here.
+  /// Whether all operations of this window here have ended.
   bool quiet() const;
 
   // ---- target ---------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ TEST_F(WindowTest, LocksOfAllOnAllGoRound) {
   EXPECT_EQ(number_at(0, 16), 20);
 }
 
+// Two ranks that each hold a shared lock ask for the other's target, while a third waits for an
+// exclusive lock: behind it they would wait for each other.
 TEST_F(WindowTest, WhoHoldsALockPassesThoseWhoWaitForAnExclusiveOne) {
   const std::int64_t one = 1;
   const auto add = [&](int rank, int target) {
@@ -108,6 +110,7 @@ TEST_F(WindowTest, WhoHoldsALockPassesThoseWhoWaitForAnExclusiveOne) {
   EXPECT_EQ(number_at(1, 0), 4);
 }
 
+// The first of two locks already waits behind an exclusive one when the second is requested.
 TEST_F(WindowTest, TheFirstSharedLockPassesOnceThereIsASecond) {
   window(1).lock(0, LockType::Shared);
   window(1).send_now(0);

@@ -1,4 +1,4 @@
-// What an origin asks, and what its target does.
+// Requests of an origin, and their effect at its target.
 #include "rma/window_testbed.hpp"
 
 namespace isthmus::rma {
@@ -115,7 +115,7 @@ TEST_F(WindowTest, LargeAccumulatesAreDoneInTheirOrder) {
     EXPECT_GT(*ticket, 0);
     EXPECT_GT(kept.use_count(), 1);
     for (int i = 0; i < 100; ++i) step();
-    window(1).post(0);  // is no data
+    window(1).post(0);  // not data
     flush(0, 1);
     EXPECT_EQ(*ticket, 0);
     EXPECT_EQ(kept.use_count(), 1);
@@ -249,9 +249,6 @@ TEST_F(WindowTest, CompareAndSwap) {
   EXPECT_EQ(number_at(0, 80), 5);
 }
 
-// Two that each hold a shared lock ask for the other's target, where another waits for an exclusive
-// lock: behind those they would wait for each other.
-// The first of two waits behind an exclusive one already when the second is asked for.
 TEST_F(WindowTest, MemoryThatIsNotInTheWindowIsToldAndNotTouched) {
   std::int64_t value = 7;
   window(0).put({.rank = 1, .displacement = kSize - 4}, number_bytes(value), nullptr, nullptr);

@@ -1,4 +1,4 @@
-// Whatever records another member sends, its window is the only memory that they reach, and an
+// Another member may send any records. Checks that they reach only its window's memory, and that an
 // answer is at most as long as a service's message. The first byte of each message is its length,
 // and the last bit of that its tag: records or data.
 #include <algorithm>
