@@ -7,8 +7,8 @@
 namespace isthmus::file {
 namespace {
 
-// Where pieces are small and near each other one read of all between them costs less than many:
-// a call costs about what copying 4 KiB does (2026-11).
+// One read of several small pieces and the bytes between them costs less than many reads: a call
+// costs about as much as copying 4 KiB (2026-11).
 constexpr std::int64_t kGap = 4096;
 constexpr std::int64_t kSieve = 512 * 1024;
 

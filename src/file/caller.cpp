@@ -62,7 +62,7 @@ void Caller::begin(const ExchangeRef& exchange) {
   while (more) enter_([&](const Send& send) { more = ask(send); });
 }
 
-// Sends the next request that the window has room for. False: it has none, or there is none.
+// Sends the next request that the window has room for. False: it has no room, or no request waits.
 bool Caller::ask(const Send& send) {
   if (waiting_.empty() || pieces_.size() >= kMostRequests) return false;
   const ExchangeRef first = waiting_.front();
@@ -117,7 +117,7 @@ void Caller::take_piece(const Piece& piece, const Reply& reply) {
   if (reply.error != 0 && exchange.error_ == 0) {
     exchange.error_ = reply.error;
     exchange.sentence_ = reply.sentence;
-    std::erase(waiting_, piece.exchange);  // nothing more is asked for
+    std::erase(waiting_, piece.exchange);  // no further requests
   } else if (exchange.op_ == Op::Read) {
     const std::size_t there = std::min(reply.data.size(), piece.length);
     std::copy_n(reply.data.begin(), there, exchange.to_ + piece.at);

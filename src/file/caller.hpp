@@ -1,4 +1,4 @@
-// What one process asks the file service of another: calls, which wait for their reply, and
+// One process's requests to the file service of another: calls, which wait for their reply, and
 // accesses, whose pieces are under way together, within a window that all accesses share.
 #pragma once
 
@@ -19,19 +19,19 @@
 
 namespace isthmus::file {
 
-/// So much have the requests under way to read or write at most. 16 MiB are what 10 Gbit/s carry in
-/// 13 ms, and what a service may have to keep for each far process.
+/// The most bytes that the requests under way read or write. 10 Gbit/s carry 16 MiB in 13 ms, and a
+/// service may have to keep them for each far process.
 inline constexpr std::size_t kMostUnderWay = std::size_t{1} << 24;
-/// What a service may have to keep for all far processes together, but for a request of each.
+/// The most that a service keeps for all far processes together, except for one request of each.
 inline constexpr std::size_t kMostServed = std::size_t{1} << 28;
-/// What each of so many may have under way at one service.
+/// The most that each of `processes` may have under way at one service.
 constexpr std::size_t window_among(std::size_t processes) {
   return std::min(kMostUnderWay, kMostServed / std::max(processes, std::size_t{1}));
 }
 inline constexpr std::size_t kMostRequests = 1024;
 
-/// An access under way. Its memory belongs to it until it is done; what is written, until it is
-/// sent.
+/// An access under way. Its memory belongs to it until it is done; memory that is written, until it
+/// is sent.
 class Exchange {
  public:
   bool sent() const { return sent_.load(std::memory_order_acquire); }
@@ -67,15 +67,16 @@ class Caller {
   /// Any thread. Waits for the reply; throws what it says went wrong. Does not wait for accesses
   /// that were begun before.
   std::int64_t call(const Request& request);
-  /// Any thread. Accesses ask for their pieces in the order in which they were begun, and the
-  /// service does what is asked in that order.
+  /// Any thread. Accesses send their requests in the order in which they were begun, and the
+  /// service handles them in that order.
   ExchangeRef read(std::uint64_t file, std::int64_t position, std::span<std::byte> to,
                    std::shared_ptr<void> keeps = nullptr);
   ExchangeRef write(std::uint64_t file, std::int64_t position, std::span<const std::byte> from);
   void wait(const Exchange& exchange);
-  /// Nothing more is asked for; it ends with what is under way.
+  /// Sends no further requests; the access ends with those under way.
   void cancel(const ExchangeRef& exchange);
-  /// Where messages can be sent, as in Enter: a reply has come. False: to nothing.
+  /// Takes a reply, in a place where messages can be sent, as in Enter. False: it answers no
+  /// request.
   bool take(std::span<const std::byte> message, const Send& send);
 
  private:
@@ -102,7 +103,7 @@ class Caller {
   std::map<std::uint64_t, Piece> pieces_;
   std::map<std::uint64_t, Call*> calls_;
   std::deque<ExchangeRef> waiting_;  // have pieces to ask for
-  // Of who waits.
+  // For waiting threads.
   std::mutex mutex_;
   std::condition_variable come_;
 };

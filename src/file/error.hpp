@@ -1,5 +1,5 @@
-// What goes wrong with files: the system's error number, which decides the class of the MPI error,
-// and a sentence.
+// An error of a file: the system's error number, which decides the class of the MPI error, and a
+// sentence.
 #pragma once
 
 #include <stdexcept>

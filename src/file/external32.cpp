@@ -52,8 +52,9 @@ void reverse_each(int size, const std::byte* from, std::byte* to, std::size_t co
   }
 }
 
-// Of x86's extended double, little endian: 63 bits of fraction and the integer bit, then sign and
-// exponent. binary128 has the same exponent, 112 bits of fraction, and no integer bit.
+// The integer bit of x86's extended double, little endian. It has 63 bits of fraction and the
+// integer bit, then sign and exponent. binary128 has the same exponent, 112 bits of fraction, and
+// no integer bit.
 constexpr std::uint64_t kIntegerBit = std::uint64_t{1} << 63;
 
 void extended_to_file(const std::byte* from, std::byte* to) {

@@ -10,8 +10,8 @@
 
 namespace isthmus::file {
 
-// What core::Piece::element says in the map of a datatype's memory: so many bytes in another order,
-// or one of these, which have other sizes there.
+// Values of core::Piece::element in the map of a datatype's memory: a number of bytes in another
+// order, or one of these, which have other sizes there.
 inline constexpr int kLong = 65, kUnsignedLong = 66;  ///< 4 bytes
 inline constexpr int kWideCharacter = 67;             ///< 2 bytes
 inline constexpr int kExtendedDouble = 68;            ///< x86's long double: 16 bytes of binary128

@@ -9,11 +9,11 @@
 namespace isthmus::file {
 namespace {
 
-// Of a view, so much is looked at to tell its pieces.
+// The part of a view that is examined to judge its pieces.
 constexpr int kPiecesSeen = 1024;
 constexpr std::int64_t kBytesSeen = 1 << 20;
 
-// With fewer pieces than that for each member, messages across a wide area take longer than calls.
+// If each member has fewer pieces, messages across a wide area take longer than calls.
 constexpr std::int64_t kLeastPieces = 4096;
 
 // Chunks begin at multiples of that, as pages and blocks of file systems do.
@@ -28,7 +28,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// From the lowest byte of the parts to behind the highest.
+/// The range from the lowest byte of the parts to behind the highest.
 core::TypeMap::Bounds range_of(std::span<const Part> parts) {
   core::TypeMap::Bounds all{std::numeric_limits<std::int64_t>::max(), 0};
   for (const Part& part : parts) {
@@ -68,7 +68,7 @@ bool worth_gathering(std::span<const Part> parts, std::span<const std::int64_t> 
     calls += length / std::max<std::int64_t>(pieces[m], 1) + 1;
   }
   if (members < 2 || calls < kLeastPieces * members || bytes / calls > kSmallPiece) return false;
-  // Where much lies between the pieces they do not touch each other.
+  // If the gaps between the pieces are large, the pieces do not touch each other.
   const auto range = range_of(parts);
   return bytes >= (range.high - range.low) / 2;
 }

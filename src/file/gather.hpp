@@ -1,7 +1,7 @@
-// Collective writes of small pieces in two phases: the members of a file send what they write to
-// some of them, the aggregators, each of which has chunks of the file to itself and writes them
-// with few large calls. Every member knows every view, so that nothing but the data has to travel.
-// Here is what needs no messages. Pure but for Chunk::write.
+// Collective writes of small pieces in two phases. The members of a file send their data to some of
+// them, the aggregators. Each aggregator has chunks of the file to itself and writes them with few
+// large calls. Every member knows every view, so that only the data has to travel. This file is the
+// part without messages. Pure but for Chunk::write.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace isthmus::file {
 
-/// Larger pieces are not gathered: a call of the system costs about what it costs to send and place
-/// so many bytes (2026-11).
+/// Larger pieces are not gathered: a system call costs about as much as sending and placing this
+/// many bytes (2026-11).
 inline constexpr std::int64_t kSmallPiece = 1024;
 
 /// Bytes of one of the first pieces of a view, on the average; 0: it sees nothing. Pieces without a
 /// gap between them are one.
 std::int64_t typical_piece(const View& view);
 
-/// What a member writes: bytes [position, end) of what its view sees. The view ascends.
+/// A member's data: bytes [position, end) of its view. The view ascends.
 struct Part {
   const View* view = nullptr;
   std::int64_t position = 0, end = 0;
@@ -44,7 +44,7 @@ class Rounds {
   Rounds(std::vector<Part> parts, int aggregators);
   /// The slices of the next round, by aggregator, then by member; none: all is written.
   std::vector<Slice> next();
-  /// Of the round that was the last: where in the file the aggregator's chunk begins.
+  /// For the last round: the place of the aggregator's chunk in the file.
   std::int64_t chunk_of(int aggregator) const { return low_ + aggregator * chunk_; }
   /// Bytes of a chunk.
   std::int64_t chunk() const { return chunk_; }
@@ -60,7 +60,7 @@ class Rounds {
 class Chunk {
  public:
   explicit Chunk(std::int64_t size);
-  /// From now on it is the one that begins there, and has nothing.
+  /// Makes it the chunk that begins there, empty.
   void begin(std::int64_t low);
   /// `data` are what the view sees from byte `position` on, all of it within the chunk.
   void add(const View& view, std::int64_t position, std::span<const std::byte> data);

@@ -68,7 +68,7 @@ TEST(Gather, RandomPartsAreWrittenAsByTheirMembers) {
     const auto of = [&](std::int64_t low, std::int64_t high) {
       return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
-    // Each has its own columns of a row, some of them far apart, with gaps that are nobody's.
+    // Each has its own columns of a row, some of them far apart, with unused gaps.
     const std::int64_t count = of(1, 5), width = of(1, 90), gap = of(0, 3) * of(0, 2000);
     const std::int64_t row = count * width + gap;
     std::vector<Member> members;

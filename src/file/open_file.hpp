@@ -28,11 +28,11 @@ class OpenFile {
  public:
   virtual ~OpenFile() = default;
   virtual void set_view(const View& view) = 0;
-  /// From byte `position` of the view on. Short at the end of the file.
+  /// Reads from byte `position` of the view on. Short at the end of the file.
   virtual std::size_t read(std::int64_t position, std::span<std::byte> to) = 0;
   virtual void write(std::int64_t position, std::span<const std::byte> from) = 0;
-  /// The same without waiting; null: it would block. Where accesses follow each other, reads look
-  /// ahead, and writes end when their data have left: what fails then, a later function throws.
+  /// The same without waiting; null: it would block. If accesses follow each other, reads look
+  /// ahead, and writes end when their data have left: a later function throws their errors.
   virtual std::unique_ptr<UnderWay> begin_read(std::int64_t position, std::span<std::byte> to) = 0;
   virtual std::unique_ptr<UnderWay> begin_write(std::int64_t position,
                                                 std::span<const std::byte> from) = 0;

@@ -82,7 +82,7 @@ class There final : public OpenFile {
     return std::make_unique<Sent>(std::move(made), from.size());
   }
 
-  /// Nothing is ahead or behind from now on.
+  /// Ends all reads ahead and writes behind.
   void settle() override {
     const std::lock_guard lock(mutex_);
     ahead_.drop();
@@ -139,7 +139,7 @@ class There final : public OpenFile {
   ReadAhead ahead_;
   WritesBehind behind_;
   const bool may_run_ahead_;
-  std::int64_t read_end_ = -1, write_end_ = -1;  // of the access before; -1: none
+  std::int64_t read_end_ = -1, write_end_ = -1;  // of the access before, or -1
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What processes far from a file and its file service say to each other: one request, one reply.
+// Messages between processes far from a file and its file service: one request, one reply.
 // docs/protocol.md lists them byte by byte. Decoders trust nothing.
 #pragma once
 
@@ -30,7 +30,7 @@ enum class Op : std::uint8_t {
 };
 inline constexpr Op kLastOp = Op::Remove;
 
-// Of Op::Open, since the system's own differ between architectures.
+// Flags of Op::Open, since the system's own differ between architectures.
 inline constexpr std::int64_t kReads = 1, kWrites = 2, kCreates = 4, kExclusive = 8;
 
 struct Request {
@@ -50,8 +50,7 @@ struct Reply {
   std::span<const std::byte> data;  ///< borrowed
 };
 
-/// So much data has a request or a reply at most: with all before it, less than a service's
-/// message.
+/// The most data of a request or a reply: with everything before it, less than a service's message.
 inline constexpr std::size_t kMostData = std::size_t{1} << 19;
 inline constexpr std::size_t kMostText = 8192;
 

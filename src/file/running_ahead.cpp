@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kLeastBlock = std::size_t{1} << 17, kMostBlock = std::size_t{1} << 22;
 constexpr std::size_t kMostReach = std::size_t{1} << 23;
 
-/// A read whose first bytes are in blocks. Where those end early (the file has an end there, or had
-/// one), the rest is asked for anew.
+/// A read whose first bytes are in blocks. If those end early (the file has an end there, or had
+/// one), the rest is requested anew.
 class FromBlocks final : public UnderWay {
  public:
   struct Part {
@@ -36,7 +36,7 @@ class FromBlocks final : public UnderWay {
       copy(parts_[next_]);
     }
     if (!rest_ || !rest_->done()) return !rest_;
-    // Of blocks that ended early: what was asked for behind them is part of no answer.
+    // If blocks ended early, the bytes requested behind them do not belong to the answer.
     if (asked_from_ > copied_) ask(copied_);
     return rest_->done();
   }
@@ -88,7 +88,7 @@ void WritesBehind::settle(Caller& caller) {
   try {
     check();
   } catch (const Error&) {
-    under_way_.clear();  // the first tells of all
+    under_way_.clear();  // the first error stands for all
     throw;
   }
 }

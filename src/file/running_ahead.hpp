@@ -1,5 +1,5 @@
-// Accesses of a far file that follow each other: what is read before it is asked for, and what is
-// written while the program goes on. One thread at a time, but for the accesses under way.
+// Accesses of a far file that follow each other: data read ahead, and data written while the
+// program goes on. One thread at a time, but for the accesses under way.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Sent final : public UnderWay {
  public:
   Sent(ExchangeRef exchange, std::size_t size) : exchange_(std::move(exchange)), size_(size) {}
   bool done() override { return exchange_->sent(); }
-  /// What has gone wrong by now is told now and, to be safe, once more later.
+  /// Reports errors so far now and, to be safe, once more later.
   std::size_t finish() override { return exchange_->done() ? exchange_->result() : size_; }
 
  private:
@@ -54,7 +54,7 @@ class WritesBehind {
 class ReadAhead {
  public:
   explicit ReadAhead(std::shared_ptr<Caller> caller) : caller_(std::move(caller)) {}
-  /// A read that follows the one before it: what is ahead is taken, and more is asked for.
+  /// A read that follows the one before it: takes the data ahead, and requests more.
   std::unique_ptr<UnderWay> read(std::uint64_t file, std::int64_t position,
                                  std::span<std::byte> to);
   void drop();

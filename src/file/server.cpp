@@ -10,7 +10,7 @@
 namespace isthmus::file {
 namespace {
 
-// So much may a process have this one keep: more than any program is known to open (2026-11).
+// The most that a process may have this one keep: more than any program is known to open (2026-11).
 constexpr std::size_t kMostFiles = 1 << 16;
 constexpr std::size_t kMostViewBytes = std::size_t{1} << 28;
 

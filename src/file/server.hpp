@@ -25,9 +25,9 @@ class Server {
   explicit Server(Opener opener = open_file, Remover remover = remove_file)
       : opener_(std::move(opener)), remover_(std::move(remover)) {}
 
-  /// The encoded reply. Nothing: the range is locked by another; to be asked again. Throws nothing
-  /// but std::bad_alloc: what goes wrong is the reply. `only`: who asks may open that file, as it
-  /// says there, whatever the request names, and remove none.
+  /// The encoded reply. Empty: another has locked the range; try again. Throws only std::bad_alloc:
+  /// other errors become the reply. `only`: the client may open that file, as it says there,
+  /// whatever the request names, and may remove none.
   std::optional<std::vector<std::byte>> handle(std::uint32_t client, const Request& request,
                                                const Paths* only = nullptr);
 

@@ -25,7 +25,7 @@ class Storage {
   virtual void resize(std::int64_t size) = 0;
   /// The file has at least that size, and its blocks are there.
   virtual void preallocate(std::int64_t size) = 0;
-  /// What was written is on the disk, and what others wrote is seen from now on.
+  /// Puts all written data on the disk; from now on, others' writes are seen.
   virtual void sync() = 0;
   /// Keeps the bytes [low, high) from the locks of all others that opened the file, here and on
   /// other hosts. False: another has some of them now. At most one range at a time.
@@ -33,17 +33,17 @@ class Storage {
   virtual void unlock() = 0;
 };
 
-/// How a file is opened: flags of open(2) and the permissions of a new file.
+/// The arguments for opening a file: flags of open(2) and the permissions of a new file.
 struct Opening {
   std::string path;
   int flags = 0;
   mode_t permissions = 0666;
 };
-/// By the system's calls. Each object has a file description of its own, on which its locks hang.
+/// Uses the system's calls. Each object has a file description of its own, which holds its locks.
 std::unique_ptr<Storage> open_file(const Opening& opening);
 void remove_file(const std::string& path);
 
-/// A number that all who open the file share, in a small file of its own; absent means 0.
+/// A number shared by all that open the file, in a small file of its own; absent means 0.
 class SharedNumber {
  public:
   explicit SharedNumber(std::string path)

@@ -54,7 +54,7 @@ class Service {
   std::int64_t room = std::numeric_limits<std::int64_t>::max();  ///< of the disk, in bytes
 
  private:
-  /// The file, on a disk that has room for so much.
+  /// The file, on a disk with limited room.
   class Disk final : public MemoryStorage {
    public:
     explicit Disk(const Service& service) : MemoryStorage(service.bytes), service_(service) {}

@@ -1,5 +1,5 @@
-// What a process sees of a file (MPI-4.1 section 14.3): from a displacement on, the bytes that a
-// filetype has, again and again. Pure.
+// A process's view of a file (MPI-4.1 section 14.3): from a displacement on, the bytes of a
+// filetype, again and again. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct View {
 
   /// The pieces from byte `position` of what is seen on; their offsets count from the displacement.
   core::TypeCursor pieces(std::int64_t position) const;
-  /// Where in the file byte `position` of what is seen is.
+  /// The place of the view's byte `position` in the file.
   std::int64_t offset_of(std::int64_t position) const;
-  /// How many bytes are seen before `offset`, an offset in the file.
+  /// The number of the view's bytes before `offset`, an offset in the file.
   std::int64_t seen_before(std::int64_t offset) const;
-  /// The first byte in [from, to) of what is seen that lies at `offset` in the file or behind it;
-  /// `to`: there is none. Of a view that ascends.
+  /// The view's first byte in [from, to) that lies at `offset` in the file or behind it; `to`
+  /// without one. For a view that ascends.
   std::int64_t first_at(std::int64_t offset, std::int64_t from, std::int64_t to) const;
   /// Each byte lies behind those before it, as filetypes grow: no tile begins within another.
   bool ascends() const {

@@ -1,5 +1,5 @@
-// Whatever a file service replies, and in whatever order, its caller writes to the memory of
-// accesses under way alone, and tells of no more than was asked for. The first two bytes of each
+// A file service may reply anything, in any order. Checks that its caller writes only to the memory
+// of accesses under way, and reports no more bytes than were requested. The first two bytes of each
 // message are its length.
 #include <cstdint>
 #include <cstdlib>

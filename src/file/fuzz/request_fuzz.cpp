@@ -1,6 +1,6 @@
-// Whatever requests a far process sends, a file service answers each or asks to be asked again, and
-// touches no file but those that it was told to open, which are in memory here. The first two bytes
-// of each message are its length.
+// A far process may send any requests. Checks that a file service answers each or wants it
+// repeated. It may touch only the files that it was given to open, which are in memory here. The
+// first two bytes of each message are its length.
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace isthmus::file;
 
 namespace {
 
-/// Has room for so much.
+/// Has room for kRoom bytes.
 class SmallStorage final : public Storage {
  public:
   static constexpr std::int64_t kRoom = 1 << 20;
