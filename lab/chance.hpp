@@ -20,8 +20,8 @@ class Loss {
     draw();
   }
 
-  /// Of the next `count` segments, how many pass before one is lost; `count` when all do. The lost
-  /// one, if any, is used up, and so are those before it.
+  /// The number of the next `count` segments that pass before one is lost; `count` when all do. The
+  /// lost one, if any, is used up, and so are those before it.
   std::uint32_t passes(std::uint32_t count) {
     if (gap_ >= count) {
       gap_ -= gap_ == kNever ? 0 : count;

@@ -57,17 +57,18 @@ class Channel {
   /// The next packet that has arrived at the other end, if any has.
   std::optional<Due> take_due(Nanos now);
 
-  /// When `take_due` is worth calling again, at the earliest. None: not before something arrives.
+  /// The earliest time at which `take_due` is worth calling again. Empty: not before a frame
+  /// arrives.
   std::optional<Nanos> deadline() const;
 
-  /// From now on. What is on its way keeps the time at which it arrives; what waits in the queue
-  /// is sent at the new rate. A cut loses all that is under way.
+  /// Changes the settings from now on. Packets on their way keep their time of arrival; packets in
+  /// the queue are sent at the new rate. A cut loses all that is under way.
   void change(const ChannelSettings& settings, Nanos now);
   const ChannelSettings& settings() const { return settings_; }
 
   const ChannelCounters& counters() const { return counters_; }
   void reset_counters() { counters_ = {}; }
-  /// What the shaper let go, when its last bit was on the wire; and what was dropped before it.
+  /// Packets from the shaper, when their last bit was on the wire; and those dropped before it.
   const TrafficRecord& traffic() const { return traffic_; }
   /// Bytes waiting or being sent.
   std::uint64_t backlog(Nanos now);

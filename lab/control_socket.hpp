@@ -23,7 +23,7 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  /// What to poll for, appended.
+  /// Appends the descriptors to poll.
   void watch(std::vector<pollfd>& polled) const;
   /// Takes new clients and answers lines that are complete. Never blocks; a client that sends more
   /// than a line's worth without an end, or does not read its answers, is disconnected.

@@ -19,8 +19,8 @@ class DelayLine {
     std::uint64_t number = 0;
   };
 
-  /// With `keep_order` a packet never comes out before one that went in earlier, whatever its
-  /// release. Packets of the same release come out in the order in which they went in.
+  /// If `keep_order`, a packet never comes out before an earlier one, whatever its release. Packets
+  /// of the same release come out in the order in which they went in.
   void push(Packet packet, Nanos release, bool keep_order) {
     if (keep_order) release = std::max(release, last_);
     last_ = std::max(release, last_);

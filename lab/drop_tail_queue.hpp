@@ -1,4 +1,4 @@
-// The buffer of a router's port: so many bytes; what comes when it is full is dropped.
+// The buffer of a router's port, of limited bytes; packets that come when it is full are dropped.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class DropTailQueue {
     Nanos arrival = 0;
   };
 
-  /// 0 is no limit. A lower limit than what is held drops nothing that is held.
+  /// 0 is unlimited. A limit below the held bytes drops none of them.
   void set_limit(std::uint64_t bytes) { limit_ = bytes; }
 
-  /// How many bytes more fit when `in_service` bytes of the packet that has left the queue are
-  /// still to be sent.
+  /// The number of further bytes that fit when `in_service` bytes of the packet that has left the
+  /// queue are still to be sent.
   std::uint64_t room(std::uint64_t in_service) const {
     if (limit_ == 0) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t held = bytes_ + in_service;

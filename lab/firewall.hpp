@@ -9,8 +9,8 @@
 
 namespace isthmus::lab {
 
-/// Keeps no state. Answers pass: TCP segments that open nothing, and ICMP that asks nothing. What
-/// asks, and all of other protocols, passes only to addresses that are open.
+/// Keeps no state. Answers pass: TCP segments that open no connection, and ICMP that asks nothing.
+/// Requests, and all packets of other protocols, pass only to open addresses.
 class Firewall {
  public:
   /// IPv4 addresses in host byte order that may be connected to; none at all: everything passes.

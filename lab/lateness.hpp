@@ -1,4 +1,4 @@
-// How much later than due packets were delivered: what tells whether a measurement can be trusted.
+// The lateness of delivered packets: it shows whether a measurement can be trusted.
 #pragma once
 
 #include <algorithm>

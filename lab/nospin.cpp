@@ -1,12 +1,12 @@
-// Preloaded into ranks of native MPIs that spin: polls that would return at once, and have found
-// nothing a few times in a row, wait a millisecond for something to happen. Many ranks can then
-// share few cores. What arrives wakes a rank at once.
+// Preloaded into ranks of native MPIs that spin. A poll that would return at once waits up to a
+// millisecond for an event, after a few polls in a row without one. Many ranks can then share few
+// cores. An event wakes a rank at once.
 //
-// A thread that waits for Isthmus is let be: it looks at the native library and at the grid in
-// turn, naps by itself, and while it slept at the one it would be late for what comes to the other.
-// It says so (isthmus_nospin_withhold); one that only tests is known by Isthmus's own polls.
+// A thread that waits for Isthmus is not delayed. It looks at the native library and at the grid in
+// turn, and naps by itself; asleep at one, it would notice the other's events late. It reports its
+// waits (isthmus_nospin_withhold); a thread that only tests is recognized by Isthmus's own polls.
 //
-// ISTHMUS_NOSPIN_EMPTY: how many polls in a row must find nothing (4; 0 switches it off).
+// ISTHMUS_NOSPIN_EMPTY: the number of polls in a row without an event (4; 0 switches it off).
 #include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
@@ -84,7 +84,8 @@ int any_poll(pollfd* fds, nfds_t count, int timeout, const void* caller) {
 
 extern "C" {
 
-// Of Isthmus's MPI part: polls of this thread do not wait until as many -1 as 1 have been given.
+// Called by Isthmus's MPI part: polls of this thread do not wait until as many -1 as 1 have been
+// given.
 __attribute__((visibility("default"))) void isthmus_nospin_withhold(int more) { withheld += more; }
 
 __attribute__((visibility("default"))) int epoll_pwait(int fd, epoll_event* events, int count,

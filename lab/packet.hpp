@@ -1,4 +1,4 @@
-// What the pieces of a channel hand on.
+// The unit that the parts of a channel hand on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// TCP super-packets: what they are on the wire, and how they are cut into smaller ones.
+// TCP super-packets: their size on the wire, and how they are cut into smaller ones.
 //
 // A frame is a VirtioHeader and an IP packet, as a TUN device with IFF_VNET_HDR gives it.
 #pragma once
@@ -23,8 +23,8 @@ struct Segments {
 /// Looks at a frame. One that is malformed, or of a kind that is not known, counts as one segment.
 Segments segments_of(std::span<const std::byte> frame);
 
-/// Writes segments `first` to `first + n - 1` of a frame as a frame of their own, with sequence
-/// number, flags, lengths and checksums as the kernel's own segmentation would make them. Returns
+/// Writes segments `first` to `first + n - 1` of a frame as a frame of their own. Sequence number,
+/// flags, lengths and checksums are those that the kernel's own segmentation would make. Returns
 /// its size. `segments` is of this frame and has headers; `out` has room for the frame.
 std::size_t cut(std::span<const std::byte> frame, const Segments& segments, std::uint32_t first,
                 std::uint32_t n, std::span<std::byte> out);

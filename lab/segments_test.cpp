@@ -86,7 +86,7 @@ TEST(Segments, ChecksumsAreRight) {
   for (std::uint32_t first = 0; first < 4; ++first) {
     const Cut part(frame, first, 1);
     EXPECT_EQ(ones_sum(part.ip().first(20)), 0xffff);
-    // What the receiving side does with a partial checksum: sum the segment and complement it.
+    // As the receiving side does with a partial checksum: sum the segment and complement it.
     const auto stored = static_cast<std::uint16_t>(~ones_sum(part.tcp()));
     Frame whole(part.tcp().begin(), part.tcp().end());
     write16(whole, 16, stored);

@@ -12,9 +12,9 @@ namespace isthmus::lab {
 using LinkSettings = std::array<ChannelSettings, 2>;
 
 /// `{"both": {...}, "ab": {...}, "ba": {...}}`, all optional, each with any of `delay` and `jitter`
-/// (seconds), `rate` (bits per second, 0 is no limit), `queue` (bytes, 0 is no limit), `loss`
+/// (seconds), `rate` (bits per second, 0: unlimited), `queue` (bytes, 0: unlimited), `loss`
 /// (probability), `reorder`, `up`, `overhead` (bytes per packet), `open` (IPv4 addresses that may
-/// be connected to in this direction; null: all). Changes what is named. Throws
+/// be connected to in this direction; null: all). Changes only the named ones. Throws
 /// std::invalid_argument, and then has changed nothing.
 LinkSettings changed(const LinkSettings& settings, const nlohmann::json& changes);
 

@@ -10,7 +10,7 @@ namespace isthmus::lab {
 
 class Shaper {
  public:
-  /// Bits per second; 0 is no limit. A packet that is being sent keeps its end.
+  /// Bits per second; 0 is unlimited. A packet that is being sent keeps its end.
   void set_rate(double rate) {
     nanos_per_byte_ = rate > 0 ? 8e9 / rate : 0;
     fraction_ = 0;
@@ -19,7 +19,7 @@ class Shaper {
   /// When the next packet can begin.
   Nanos free_at() const { return free_at_; }
 
-  /// How long so many bytes take.
+  /// The time for that many bytes.
   Nanos duration(std::uint64_t bytes) const {
     return static_cast<Nanos>(static_cast<double>(bytes) * nanos_per_byte_);
   }

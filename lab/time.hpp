@@ -1,4 +1,4 @@
-// Time of the WAN box. Pieces never read a clock: they are told what time it is.
+// Time of the WAN box. Its parts never read a clock: the caller gives the time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What a channel sent and dropped in each millisecond, of late: as GtrcNET's boxes show traffic.
+// Sent and dropped bytes of a channel in each of the latest milliseconds, as GtrcNET's boxes show
+// traffic.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class TrafficRecord {
     if (segments > 0) of(when).dropped += segments;
   }
 
-  /// The first ones from `first` on, at most so many.
+  /// The milliseconds from `first` on, at most `most` of them.
   std::vector<Millisecond> since(std::int64_t first, std::size_t most) const {
     const auto begin =
         std::lower_bound(kept_.begin(), kept_.end(), first,

@@ -1,10 +1,10 @@
 // Preloaded into ranks of MPICH over UCX, part of libisthmus_nospin: lets their MPI_Finalize end.
 //
 // MPICH before 4.2 closes its UCX endpoints and then waits for the other ranks in its process
-// manager's barrier, where it no longer turns UCX's crank. UCX's TCP wants an answer from the peer
-// before an endpoint is closed, and a peer in that barrier gives none: the slower rank waits for
-// ever, the more often the longer the way between them. Here a rank that waits at the barrier keeps
-// UCX going meanwhile.
+// manager's barrier, where it does not advance UCX any more. UCX's TCP wants an answer from the
+// peer before an endpoint is closed, and a peer in that barrier gives none. The slower rank waits
+// for ever, more often on longer ways. Here a rank that waits at the barrier keeps UCX going
+// meanwhile.
 #include <dlfcn.h>
 #include <poll.h>
 #include <unistd.h>

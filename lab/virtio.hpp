@@ -1,5 +1,5 @@
 // The header that a TUN device with IFF_VNET_HDR puts before each packet. The kernel's own
-// <linux/virtio_net.h> is no C++.
+// <linux/virtio_net.h> is not C++.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBatch = 32;  // frames that one direction reads before the other's turn
-// A sleeper wakes late. Where packets are far apart, each is awaited from so long before it is due
-// without sleep, which makes the round trip of an idle link exact at little cost.
+// A sleeper wakes late. If packets are far apart, the box stays awake for this time before each is
+// due, which makes the round trip of an idle link exact at little cost.
 constexpr Nanos kLead = 80'000;
 constexpr Nanos kFarApart = 500'000;
 constexpr std::size_t kMilliseconds = 2048;   // of an answer, which a socket has to take at once

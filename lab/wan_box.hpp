@@ -30,10 +30,11 @@ class WanBox {
   void run(const std::atomic<bool>& stop);
 
   /// Answers a line of the control socket: `{"op": "get"}` (settings, counters, lateness, backlog),
-  /// `{"op": "set", "link": {...}}` (see `changed`), `{"op": "reset"}` (counters to zero),
-  /// `{"op": "traffic", "way": "ab", "since": MS}` (of that direction the milliseconds from then
-  /// on, each as [time, wire bytes, dropped segments], and the time `now`; at most so many as an
-  /// answer takes, so ask again behind the last). Every answer has `"ok"`; one that is false has
+  /// `{"op": "set", "link": {...}}` (see `changed`), `{"op": "reset"}` (counters to zero), `{"op":
+  /// "traffic", "way": "ab", "since": MS}`. The last one answers with that direction's milliseconds
+  /// from then on, each as [time, wire bytes, dropped segments], and the time `now`. An answer
+  /// holds a limited number, so ask again behind the last. Every answer has `"ok"`; one that is
+  /// false has
   /// `"error"`.
   std::string answer(const std::string& line);
 
