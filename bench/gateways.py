@@ -1,11 +1,11 @@
-"""What gateways cost: their processor time, and cache misses, for each gigabyte that they pass on.
+"""The costs of gateways: processor time and cache misses for each gigabyte that they pass on.
 
 Usage: isthmus lab run zipper -- python bench/gateways.py [--seconds 10] [--pairs 1]
 
 Streams of 1 MiB messages go from the first nodes of one site to those of the other, by the lab's
-gateways. Processor time and switches are what the kernel counts of all isthmusd processes. Cache
-misses come from `perf stat`, on machines that let it count them. What a short stream takes is taken
-off a long one's, so that no start is in the figures.
+gateways. Processor time and switches are the kernel's counts for all isthmusd processes. Cache
+misses come from `perf stat`, on machines that let it count them. The cost of a short stream is
+subtracted from a long one's, so that the figures do not include the start.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from isthmus_lab.bench.p2p import Options, contestants
 from isthmus_lab.measuring.place import Place, inside_lab
 
 EVENTS = ("cycles", "instructions", "cache-references", "cache-misses")
-SHORT = 1.0  # seconds of the stream that is taken off
+SHORT = 1.0  # seconds of the stream that is subtracted
 EVERY = 0.1  # seconds between two looks at the processes
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Of one process so far: seconds, and how often it gave its core away or lost it."""
+    """One process so far: seconds, and the number of times it yielded or lost its core."""
 
     user: float
     system: float
@@ -84,7 +84,7 @@ def watched(seen: dict[int, Spent]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counted(counts: dict[str, float]) -> Iterator[None]:
-    """What `perf stat` counts on all processors meanwhile; without it nothing."""
+    """Counts of `perf stat` on all processors meanwhile; empty without it."""
     perf = shutil.which("perf")
     if perf is None:
         yield
@@ -104,7 +104,7 @@ def counted(counts: dict[str, float]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Total:
-    """Of all of them, in one stream; `counts` are of the whole machine."""
+    """The sums of all of them, in one stream; `counts` are for the whole machine."""
 
     gigabytes: float
     seconds: float

@@ -1,5 +1,5 @@
-/* A 2-D halo exchange: each step a face to each of four neighbours and one from each, all at once;
- * every tenth step a sum over all ranks. usage: halo STEPS BYTES [REORDER] */
+/* A 2-D halo exchange. Each step sends a face to each of four neighbours and receives one from
+ * each, all at once. Every tenth step sums over all ranks. Usage: halo STEPS BYTES [REORDER] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

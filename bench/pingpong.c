@@ -1,8 +1,8 @@
 /* Pingpong between two ranks of MPI_COMM_WORLD: half round trips, in microseconds.
- * usage: pingpong PEER BYTES ROUNDS DONE; rank 0 plays with rank PEER and prints one line per
- * batch: the batch's mean. Ten batches follow one that is not counted. The others sleep until
- * rank 0 has made the file DONE: ranks that wait inside MPI take processor time from the players
- * where cores are few (natively a third rank in MPI_Barrier costs 2 to 4 times, 2026-11). */
+ * Usage: pingpong PEER BYTES ROUNDS DONE. Rank 0 plays with rank PEER and prints one line per
+ * batch: the batch's mean. Ten batches follow one that is not counted. The others sleep until rank
+ * 0 has made the file DONE: ranks that wait inside MPI take processor time from the players if
+ * cores are few. Natively a third rank in MPI_Barrier costs 2 to 4 times (2026-11). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

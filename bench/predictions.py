@@ -1,10 +1,10 @@
-"""What `isthmus profile show --link` says of other delays, beside runs over them.
+"""Predictions of `isthmus profile show --link` for other delays, beside runs over them.
 
 Usage: python bench/predictions.py [--program NAME]... [--repeat 3] [--keep DIR]
 
 Each program runs with --profile on 2 + 2 nodes of the lab `hablot`, over its link of 1 Gbit/s with
-three delays. The table (Markdown) has what the profile of the run without a delay says of the
-others, what that of the shorter one says of the longer, and what they took: seconds from MPI_Init
+three delays. The table (Markdown) has the predictions of the run without a delay for the others,
+those of the shorter delay for the longer, and the measured times. Times are seconds from MPI_Init
 to MPI_Finalize, of the quickest of several runs; the least and the most in brackets. It takes some
 minutes."""
 

@@ -1,5 +1,6 @@
 /* Requests and replies of 8 bytes, one after the other, between rank 0 and the rank in the middle;
- * the others wait in a barrier. usage: replies ROUNDS */
+ * the others wait in a barrier.
+ * Usage: replies ROUNDS */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,15 +3,15 @@
 Usage: python bench/run.py [--repeat 7] [--json FILE] [--profile]
 
 Runs the contestants in turn, several times, and compares medians: a ratio of two figures that
-were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of MPI_COMM_WORLD, as
-a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
-MPI_COMM_WORLD is a grid communicator). The players' cluster is launched by the same command line as
-the native job: three ranks are more than two cores, so Isthmus on its own would have had them yield
-and left them unbound. The third rank sleeps outside of MPI while the others play.
+were measured side by side. 8 bytes go between ranks 0 and 1 of MPI_COMM_WORLD, as a native job of
+two and as a grid of 2 + 1. So both players are in one cluster, and MPI_COMM_WORLD is a grid
+communicator. The same command line launches the players' cluster and the native job. Three ranks
+are more than two cores, so Isthmus alone would have made them yield and left them unbound. The
+third rank sleeps outside of MPI while the others play.
 
-With --profile two pairs of one cluster play in turns within one run, one of them with what
-`isthmus run --profile` does and one without: which, changes from run to run. Likewise two
-ranks that send to themselves.
+If --profile is given, two pairs of one cluster play in turns within one run, one of them profiled
+as by `isthmus run --profile`. The profiled pair changes from run to run. Two ranks that send to
+themselves are measured in the same way.
 """
 
 from __future__ import annotations

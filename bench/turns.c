@@ -1,10 +1,10 @@
 /* Pingpongs of two pairs of ranks in turns: half round trips, in microseconds.
- * usage: turns BYTES ROUNDS TURNS FILE [alone]; ranks 0 and 1, and 2 and 3, are on one host. Each
- * pair prints, for each of its turns but the first, its number and the least mean of BLOCK rounds:
- * of so few some are had undisturbed on a busy host, too. `alone`: the first of a pair sends to
- * itself, whole messages, and the other rests, since what a pair takes goes by where its memory
- * lies, too (MPICH 4.0: pairs of one run differ by up to a fifth, 2026-11). Who has no turn sleeps
- * outside MPI, and looks at FILE, which holds how many turns are over. */
+ * Usage: turns BYTES ROUNDS TURNS FILE [alone]. Ranks 0 and 1, and 2 and 3, are on one host. Each
+ * pair prints a line for each of its turns but the first: its number and the least mean of BLOCK
+ * rounds. Some blocks this short are undisturbed even on a busy host. `alone`: the first of a pair
+ * sends whole messages to itself, and the other rests. A pair's time depends on the place of its
+ * memory, too (MPICH 4.0: pairs of one run differ by up to a fifth, 2026-11). Ranks without a turn
+ * sleep outside MPI, and look at FILE, which holds the number of finished turns. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -17,7 +17,7 @@
 
 enum { NAP = 200 /* microseconds */, BLOCK = 200 };
 
-/* The two of a pair have the host's first two cores, as those of the other have. */
+/* Each pair uses the host's first two cores. */
 static void bind(int second) {
   cpu_set_t mine, all;
   CPU_ZERO(&mine);

@@ -1,4 +1,4 @@
-/* A client of isthmus_server.c. It waits for the server, at most as many seconds as it is told:
+/* A client of isthmus_server.c. It waits for the server, for at most the given number of seconds:
  *
  *     isthmus run -n 2 ./client ocean 60
  */

@@ -1,6 +1,6 @@
-/* An ordinary MPI program: who is where, a ring of messages, and an allreduce, each checked.
- * It knows nothing of Isthmus; the same source is built once with Open MPI and once with MPICH
- * and runs as one world. */
+/* An ordinary MPI program: the places of the ranks, a ring of messages, and an allreduce, each
+ * checked. It knows nothing of Isthmus; the same source is built once with Open MPI and once with
+ * MPICH and runs as one world. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* A server that programs of other runs connect to, one after the other:
+/* A server that programs of other runs connect to, one after the other.
  *
  *     isthmus run -n 3 ./server ocean 2      # two clients, then it ends
  *
- * and, at any time, before or after, with any MPI library:
+ * A client may start before or after it, with any MPI library:
  *
  *     isthmus run -n 2 ./client ocean
  */

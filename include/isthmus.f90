@@ -1,8 +1,8 @@
 ! The clusters that this program runs on, for Fortran (docs/topology.md): compile this file with the
-! program. It needs nothing to link (before glibc 2.34: -ldl), and without Isthmus it tells of one
+! program. It needs nothing to link (before glibc 2.34: -ldl). Without Isthmus it reports one
 ! cluster, the whole of MPI_COMM_WORLD. Clusters are numbered from 0 in the order of their first
-! ranks, ranks are those of MPI_COMM_WORLD; isthmus.h says the rest. Communicators are those of `use mpi`;
-! with mpi_f08, comm%MPI_VAL.
+! ranks; ranks are those of MPI_COMM_WORLD. isthmus.h describes the rest. Communicators are those of
+! `use mpi`; with mpi_f08, comm%MPI_VAL.
 module isthmus
   use, intrinsic :: iso_c_binding
   use mpi, only: MPI_COMM_WORLD
@@ -79,7 +79,7 @@ contains
     isthmus_clusters = max(1, int(ask()))
   end function
 
-  ! Of a rank; -1 for one that there is not.
+  ! The cluster of a rank; -1 for an invalid rank.
   integer function isthmus_cluster_of(rank)
     integer, intent(in) :: rank
     procedure(ask_of), pointer :: ask
@@ -94,14 +94,14 @@ contains
     isthmus_cluster_of = merge(0, -1, rank >= 0 .and. rank < size)
   end function
 
-  ! Of this process.
+  ! The cluster of this process.
   integer function isthmus_cluster()
     integer :: rank, ierror
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     isthmus_cluster = isthmus_cluster_of(rank)
   end function
 
-  ! The number of ranks of a cluster; -1 for one that there is not.
+  ! The number of ranks of a cluster; -1 for an invalid cluster.
   integer function isthmus_cluster_size(cluster)
     integer, intent(in) :: cluster
     procedure(ask_of), pointer :: ask
@@ -141,8 +141,8 @@ contains
     end do
   end function
 
-  ! What joins two clusters, its latency one way in seconds and its rate in bytes a second (0:
-  ! unknown); -1 for a cluster that there is not.
+  ! The connection of two clusters, its latency one way in seconds and its rate in bytes a second
+  ! (0: unknown); -1 for an invalid cluster.
   integer function isthmus_link(a, b, latency, rate)
     integer, intent(in) :: a, b
     double precision, intent(out) :: latency, rate
@@ -161,7 +161,7 @@ contains
     isthmus_link = merge(ISTHMUS_LINK_LOCAL, -1, a == 0 .and. b == 0)
   end function
 
-  ! The ranks of this process's cluster; without Isthmus MPI_COMM_WORLD itself. Not to be freed.
+  ! The ranks of this process's cluster; without Isthmus MPI_COMM_WORLD itself. Do not free it.
   integer function isthmus_cluster_comm()
     procedure(ask_number), pointer :: ask
     type(c_funptr) :: address

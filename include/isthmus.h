@@ -1,8 +1,8 @@
 /* The clusters that this program runs on, for C and C++ (docs/topology.md).
  *
- * A header alone: nothing to link (before glibc 2.34: -ldl). What it asks is in the library that
- * `isthmus run` preloads; without Isthmus the same program sees one cluster, the whole of
- * MPI_COMM_WORLD. Clusters are numbered in the order of their first ranks, ranks are those of
+ * A header alone: nothing to link (before glibc 2.34: -ldl). The answers come from the library that
+ * `isthmus run` preloads. Without Isthmus the same program sees one cluster, the whole of
+ * MPI_COMM_WORLD. Clusters are numbered in the order of their first ranks; ranks are those of
  * MPI_COMM_WORLD. All calls are local, cheap and thread-safe, and may be made between MPI_Init and
  * MPI_Finalize. */
 #ifndef ISTHMUS_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What joins two clusters. */
+/* The connection of two clusters. */
 enum {
   ISTHMUS_LINK_LOCAL = 0,   /* both are the same one: its native MPI */
   ISTHMUS_LINK_DIRECT = 1,  /* their processes reach each other */
@@ -41,7 +41,7 @@ static inline int isthmus_clusters(void) {
   return clusters > 0 ? clusters : 1;
 }
 
-/* The cluster of a rank; -1 for a rank that there is not. */
+/* The cluster of a rank; -1 for an invalid rank. */
 static inline int isthmus_cluster_of(int rank) {
   int (*ask)(int);
   int size = 0;
@@ -59,7 +59,7 @@ static inline int isthmus_cluster(void) {
   return isthmus_cluster_of(rank);
 }
 
-/* The number of ranks of a cluster; -1 for a cluster that there is not. */
+/* The number of ranks of a cluster; -1 for an invalid cluster. */
 static inline int isthmus_cluster_size(int cluster) {
   int (*ask)(int);
   int size = -1;
@@ -70,8 +70,8 @@ static inline int isthmus_cluster_size(int cluster) {
   return size;
 }
 
-/* The name of a cluster in the grid file, as long as the program runs; "" for a cluster that there
- * is not, and without Isthmus. */
+/* The name of a cluster in the grid file, valid as long as the program runs; "" for an invalid
+ * cluster, and without Isthmus. */
 static inline const char* isthmus_cluster_name(int cluster) {
   const char* (*ask)(int);
   void* const found = isthmus_find_("isthmus_topology_cluster_name");
@@ -81,9 +81,9 @@ static inline const char* isthmus_cluster_name(int cluster) {
   return own && cluster == 0 ? own : "";
 }
 
-/* What joins two clusters: ISTHMUS_LINK_..., or -1 for a cluster that there is not. *latency is
- * that of one way in seconds, *rate in bytes a second each way: of the grid file, or measured by
- * `isthmus tune`; 0 where nobody has said. Either pointer may be null. */
+/* The connection of two clusters: ISTHMUS_LINK_..., or -1 for an invalid cluster. `*latency` is for
+ * one way, in seconds; `*rate` is in bytes a second, each way. Both are from the grid file or
+ * measured by `isthmus tune`; 0 if unknown. Either pointer may be null. */
 static inline int isthmus_link(int a, int b, double* latency, double* rate) {
   int (*ask)(int, int, double*, double*);
   void* const found = isthmus_find_("isthmus_topology_link");
@@ -94,20 +94,20 @@ static inline int isthmus_link(int a, int b, double* latency, double* rate) {
   return a == 0 && b == 0 ? ISTHMUS_LINK_LOCAL : -1;
 }
 
-/* A communicator of the ranks of this process's cluster, in the order of MPI_COMM_WORLD; without
- * Isthmus MPI_COMM_WORLD itself. Not to be freed. */
+/* A communicator of the ranks of this process's cluster, in the order of MPI_COMM_WORLD. Without
+ * Isthmus it is MPI_COMM_WORLD itself. Do not free it. */
 static inline MPI_Comm isthmus_cluster_comm(void) {
   int (*ask)(void*);
   MPI_Comm comm = MPI_COMM_WORLD;
   void* const found = isthmus_find_("isthmus_topology_cluster_comm");
   memcpy(&ask, &found, sizeof ask);
-  if (found) ask(&comm); /* leaves it alone where there is one cluster */
+  if (found) ask(&comm); /* leaves it unchanged if the grid has one cluster */
   return comm;
 }
 
-/* Communicators as MPICH/MadIII has them ("MPICH/MadIII: a Cluster of Clusters Enabled MPI
- * Implementation", CCGrid 2003), where a channel is a cluster's native MPI, or the whole:
- *   MPI_COMM_NUMBER        how many channels this process is on
+/* The communicators of MPICH/MadIII ("MPICH/MadIII: a Cluster of Clusters Enabled MPI
+ * Implementation", CCGrid 2003). A channel is a cluster's native MPI, or the whole:
+ *   MPI_COMM_NUMBER        the number of channels of this process
  *   MPI_USER_COMM[i]       the i-th of them, in the order of the grid file; the whole is last
  *   MPI_COMM_WORLD_INDEX   the index of MPI_COMM_WORLD */
 #define MPI_COMM_NUMBER (isthmus_clusters() > 1 ? 2 : 1)

@@ -1,7 +1,7 @@
 """The clusters that this program runs on, for mpi4py (docs/topology.md).
 
 One file that needs nothing but mpi4py: put its folder (`isthmus config --includedir`) into
-PYTHONPATH, or copy it. Without Isthmus it tells of one cluster, the whole of MPI.COMM_WORLD.
+PYTHONPATH, or copy it. Without Isthmus it reports one cluster, the whole of MPI.COMM_WORLD.
 Clusters are numbered in the order of their first ranks; ranks are those of MPI.COMM_WORLD.
 """
 
@@ -17,7 +17,7 @@ from mpi4py import MPI
 
 
 class Way(IntEnum):
-    """What joins two clusters."""
+    """The connection of two clusters."""
 
     LOCAL = 0  # both are the same one: its native MPI
     DIRECT = 1  # their processes reach each other
@@ -26,13 +26,13 @@ class Way(IntEnum):
 
 class Link(NamedTuple):
     way: Way
-    latency: float  # of one way, in seconds; 0: unknown
+    latency: float  # one way, in seconds; 0: unknown
     rate: float  # bytes a second, each way; 0: unknown
 
 
 class Cluster(NamedTuple):
     name: str  # in the grid file; empty without Isthmus
-    ranks: Sequence[int]  # ascending; a range where they follow each other
+    ranks: Sequence[int]  # ascending; a range if they follow each other
 
 
 _library = ctypes.CDLL(None)  # all that the process has loaded, so also what Isthmus preloads
@@ -71,7 +71,7 @@ def cluster() -> int:
 
 
 def link(a: int, b: int) -> Link:
-    """What joins two clusters, given by number."""
+    """The connection of two clusters, given by number."""
     latency, rate = ctypes.c_double(), ctypes.c_double()
     way = 0 if (a, b) == (0, 0) else -1
     if _several:

@@ -1,4 +1,4 @@
-// What is chosen, beside what else could have been, in simulated time.
+// The choice, beside the other possible ones, in simulated time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
          std::to_string(info.param.clusters);
 }
 
-/// Of no contents: only sizes count here.
+/// Runs without contents: only sizes count here.
 double ends_after(const Case& one, std::size_t size, const coll::Forced& forced,
                   std::string& name) {
   const coll::Network network = coll::parse_network(one.network, {});

@@ -11,7 +11,7 @@ using coll::Kind;
 using coll::Sizes;
 using coll::Task;
 
-/// Sums of 8 bytes, or of 1 where the size is no multiple of 8. They cost time.
+/// Sums of 8 bytes, or of 1 if the size is not a multiple of 8. They cost time.
 class Sums final : public coll::Reduction {
  public:
   Sums(SimulatedParty& party, std::size_t size) : party_(party), unit_(size % 8 == 0 ? 8 : 1) {}

@@ -12,7 +12,7 @@ namespace isthmus::sim {
 /// rank's block.
 coll::Problem problem_of(coll::Kind kind, std::size_t size, int ranks);
 
-/// What every rank is to do. All memory is coll::phantom's.
+/// The task of every rank. All memory is coll::phantom's.
 std::function<coll::Task(SimulatedParty&)> collective(coll::Kind kind, std::size_t size, int ranks);
 
 }  // namespace isthmus::sim

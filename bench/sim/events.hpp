@@ -1,4 +1,4 @@
-// What is to happen, by time; of one time, what was said first.
+// Future events, by time; at the same time, in the order of scheduling.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ class Lanes {
   Message* meet(Awaited& receive, int from, int to, int tag) {
     return meet<Awaited, Message>(receive, key(from, to, tag), false);
   }
-  /// How many wait, of lanes.
+  /// The number of waiting entries, over all lanes.
   std::size_t waiting() const { return lanes_.size(); }
 
  private:

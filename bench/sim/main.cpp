@@ -37,7 +37,7 @@ coll::Kind kind_of(const std::string& name) {
   throw std::invalid_argument("--collective " + name + ": there is no such; there are " + all);
 }
 
-/// Memory of all ranks, which nobody may touch.
+/// Memory of all ranks, which must not be accessed.
 std::byte* phantom_memory() {
   void* const at =
       mmap(nullptr, kPhantom, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

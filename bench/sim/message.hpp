@@ -8,7 +8,7 @@
 
 namespace isthmus::sim {
 
-/// A send or a receive that somebody awaits; its end is told from outside.
+/// A send or a receive that a task awaits; the simulation sets its end.
 struct Awaited final : coll::Operation {
   bool poll() override { return done; }
   bool done = false;

@@ -19,12 +19,12 @@ using coll::Reduction;
 using coll::Sizes;
 using coll::Task;
 
-// Longer messages are scattered and gathered: where MPICH 4 and Open MPI 4.1 leave binomial trees
-// differs (12 KiB; some 100), and nothing hangs on it but the phases of long messages.
+// Longer messages are scattered and gathered. MPICH 4 and Open MPI 4.1 leave binomial trees at
+// different sizes (12 KiB; some 100), but that affects only the phases of long messages.
 constexpr std::size_t kTree = 32 << 10;
 
-/// Bruck's allgather of blocks at `offsets` of `all`, of which each member has its own: in round k
-/// 2^k blocks go 2^k members down. Members are counted from `first` on.
+/// Bruck's allgather of blocks at `offsets` of `all`. Each member has its own block: in round k 2^k
+/// blocks go 2^k members down. Members are counted from `first` on.
 Task bruck(Locals locals, Bytes all, Sizes offsets, int first) {
   const int size = locals.size();
   const int me = (locals.me - first + size) % size;
@@ -37,7 +37,7 @@ Task bruck(Locals locals, Bytes all, Sizes offsets, int first) {
     const int number = std::min(step, size - step);
     const int down = ((me - step + size) % size + first) % size;
     const int up = (me + step) % size, from = (up + first) % size;
-    // What wraps around goes in two messages.
+    // Blocks that wrap around go in two messages.
     const int theirs = std::min(number, size - up), mine = std::min(number, size - me);
     round.push_back(locals.recv(from, blocks(up, up + theirs)));
     if (theirs < number) round.push_back(locals.recv(from, blocks(0, number - theirs)));

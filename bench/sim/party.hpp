@@ -28,7 +28,7 @@ class SimulatedParty final : public coll::Party {
   coll::Pending recv(int rank, int tag, coll::Bytes data) override;
   coll::Pending send_synchronous(int rank, int tag, coll::ConstBytes data) override;
 
-  // By messages, along the trees that native libraries take (natives.hpp).
+  // These send messages along the trees that native libraries use (natives.hpp).
   coll::Pending local_barrier() override;
   coll::Pending local_bcast(coll::Bytes data, int root) override;
   coll::Pending local_gather(coll::ConstBytes mine, coll::Bytes all,

@@ -1,6 +1,5 @@
-// What is simulated: clusters, their ranks, and what is known of their networks. The figures are
-// those that the choice of algorithms goes by (coll/engine/network.hpp), so it is right about the
-// wires.
+// The simulated platform: clusters, their ranks, and the figures of their networks. The choice of
+// algorithms has the same figures (coll/engine/network.hpp), so it is right about the wires.
 #pragma once
 
 #include <vector>
@@ -13,8 +12,8 @@ namespace isthmus::sim {
 struct Platform {
   coll::Layout layout;
   coll::Network network;
-  /// Messages carry what they are given. Without, none of the memory that collectives are called
-  /// with is touched, and there need be none (coll::phantom).
+  /// Messages carry their contents. If false, the memory of collectives is never touched, and need
+  /// not exist (coll::phantom).
   bool contents = true;
 
   /// Clusters that are blocks of ranks, as even as can be.

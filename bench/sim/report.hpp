@@ -1,4 +1,4 @@
-// What a simulation showed, as JSON.
+// The results of a simulation, as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

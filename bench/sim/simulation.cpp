@@ -9,10 +9,11 @@
 namespace isthmus::sim {
 namespace {
 
-// Native libraries send so much unasked (coll/patterns/pairwise.cpp); then such sends are done at
-// once.
+// Native libraries send messages up to this size eagerly (coll/patterns/pairwise.cpp); such sends
+// are done at once.
 constexpr std::size_t kUnasked = 32 << 10;
-// So much of a message to another cluster is copied, and its send done at once (architecture.md).
+// Messages to another cluster up to this size are copied, and their sends are done at once
+// (architecture.md).
 constexpr std::size_t kGathered = 16 << 10;
 
 void check_sizes(const Message& message, const Awaited& receive) {

@@ -25,7 +25,8 @@ class Simulation {
   Simulation(const Simulation&) = delete;
 
   /// Runs body(party) on every rank, from time 0 to the end of the last. Once. Throws
-  /// std::logic_error where ranks wait for what nobody sends, and what a body throws.
+  /// std::logic_error if ranks wait for messages that are never sent, and also exceptions of a
+  /// body.
   void run(const std::function<coll::Task(SimulatedParty&)>& body);
 
   const Platform& platform() const { return platform_; }

@@ -36,7 +36,7 @@ coll::Forced asked(const coll::Algorithm& algorithm) {
 }
 
 struct Shaped : testing::TestWithParam<std::pair<int, int>> {
-  /// What all algorithms of a kind leave; `body(party, rank)` is one rank's call.
+  /// Checks the results of all algorithms of a kind; `body(party, rank)` is one rank's call.
   template <class Body>
   void each(Kind kind, Body&& body) {
     const auto [clusters, ranks] = GetParam();

@@ -6,7 +6,7 @@
 namespace isthmus::sim {
 namespace {
 
-// What one turn on a link takes at most: as much as the segments of pipelines have, and fifty
+// The most bytes of one turn on a link: as much as the segments of pipelines have, and fifty
 // packets.
 constexpr std::size_t kPiece = 64 << 10;
 
@@ -15,7 +15,7 @@ constexpr std::size_t kPiece = 64 << 10;
 struct Wires::Piece {
   Message* message;
   std::size_t bytes;
-  double tail;           // when its last byte is where its head is told of
+  double tail;           // when its last byte reaches the place of its head
   bool entered = false;  // the other cluster, where ways out are shared
 };
 

@@ -1,6 +1,6 @@
 // Links and the wide area. A message goes in pieces, which take turns with those of other messages
 // on their sender's link, as TCP's streams do. A piece passes links one after the other, its head
-// ahead of its tail, and waits before each in the order of arrival. Nothing is lost.
+// ahead of its tail, and waits before each in the order of arrival. No piece is lost.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace isthmus::sim {
 
-/// What has crossed from one cluster to another.
+/// The traffic from one cluster to another.
 struct Crossed {
   std::uint64_t bytes = 0, messages = 0;
 };
@@ -37,7 +37,7 @@ class Wires {
   void enter(Message& message, double now);
   /// LinkFree: the message whose last byte has left, if any.
   Message* freed(Link& link, double now);
-  /// AtGateway, AtWan, AtReceiver. Tells `Arrived` of messages.
+  /// Handles AtGateway, AtWan and AtReceiver. Schedules `Arrived` for messages.
   void passes(Happens what, void* piece, double now);
 
   const std::vector<Link>& out() const { return out_; }

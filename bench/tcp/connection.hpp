@@ -11,7 +11,7 @@
 
 namespace isthmus::tcpbench {
 
-/// What the kernel knows of a connection; zeros where it does not say.
+/// The kernel's figures of a connection; zeros if unknown.
 struct PathFacts {
   std::uint32_t mtu = 0;            ///< of the path, in bytes
   std::uint32_t segment = 0;        ///< payload of a packet, in bytes
@@ -26,8 +26,8 @@ class Connection {
   Connection& operator=(Connection&& other) noexcept;
   ~Connection();
 
-  /// From now on all bytes are encrypted. Both ends call it with the same token; `server` at one.
-  /// One thread at a time may then use the connection.
+  /// Encrypts all bytes from now on. Both ends call it with the same token; `server` at one. One
+  /// thread at a time may then use the connection.
   void encrypt(bool server, const std::string& token);
   bool encrypted() const { return tls_ != nullptr; }
 
@@ -57,7 +57,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   int port() const;
-  /// Throws when nobody comes within `seconds`, or when `hangup` (a descriptor) ends before.
+  /// Throws without a connection within `seconds`, or when `hangup` (a descriptor) ends before.
   Connection accept(int seconds, int hangup) const;
 
  private:

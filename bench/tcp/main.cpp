@@ -25,7 +25,7 @@ std::string read_token() {
   return token;
 }
 
-// What a connection is for follows the token: over proxies the second may come first.
+// The purpose of a connection follows the token: over proxies the second may come first.
 constexpr char kTalk = 't', kBulk = 'b';
 
 struct Friend {
@@ -61,7 +61,7 @@ Pair accept_pair(const Listener& listener, const std::string& token, bool tls) {
   return {std::move(talk.connection), std::move(bulk.connection)};
 }
 
-// Where tasks are played, and how.
+// The place and the way to play tasks.
 struct Setting {
   std::string host, port;
   std::vector<Task> tasks;

@@ -9,7 +9,7 @@
 
 namespace isthmus::tcpbench {
 
-/// Of one task: a sample each. `messages` is filled for figures that count messages.
+/// The results of one task: a sample each. `messages` is filled for figures that count messages.
 struct Samples {
   std::vector<double> seconds;
   std::vector<std::uint64_t> messages;

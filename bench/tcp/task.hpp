@@ -1,4 +1,4 @@
-// What is to be measured, as both ends are told it: the same text for plain TCP and for MPI
+// The measurements, as both ends get them: the same text for plain TCP and for MPI
 // (python/isthmus/measuring/tasks.py writes it, python/isthmus/measuring/p2p.c reads it too).
 #pragma once
 

@@ -9,11 +9,11 @@ using SSL = struct ssl_st;
 
 namespace isthmus::tcpbench {
 
-/// With the suite that gateways and conduits have. Throws std::runtime_error with a sentence. Not
-/// for two threads at a time.
+/// TLS with the suite of gateways and conduits. Throws std::runtime_error with a sentence. Not for
+/// two threads at a time.
 class Tls {
  public:
-  /// Shakes hands; whoever has another token is refused. `fd` stays the caller's.
+  /// Shakes hands; refuses an end with another token. `fd` stays the caller's.
   Tls(int fd, bool server, const std::string& token);
 
   void send(const char* bytes, std::size_t size);
