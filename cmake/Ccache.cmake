@@ -1,4 +1,4 @@
-# A second build is quick where ccache is installed.
+# Makes a second build quick if ccache is installed.
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM)

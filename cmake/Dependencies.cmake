@@ -1,5 +1,5 @@
-# Every library that is not ours, all from the distribution. docs/decisions says why each one. What
-# is missing is told at once, with the packages that have it (tools/setup/packages-install.txt).
+# Every library that is not ours, all from the distribution. docs/decisions gives the reasons.
+# One message lists all missing ones, with their packages (tools/setup/packages-install.txt).
 set(missing_libraries)
 set(missing_packages)
 macro(needs what package found)
@@ -29,7 +29,7 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
   set(ZSTD_FOUND TRUE)
 endif()
 needs("Zstandard" libzstd-dev ZSTD_FOUND)
-# Opened at run time, and nothing is lost without: clusters on a fabric have it, others do not.
+# Opened at run time, and optional: clusters on a fabric have it, others do not.
 find_path(UCX_INCLUDE_DIR ucp/api/ucp.h)
 if(ISTHMUS_TESTS)
   find_package(GTest QUIET)
@@ -44,15 +44,15 @@ if(missing_libraries)
                       "README.md lists all that building needs.")
 endif()
 
-# Whether asio uses aligned_alloc hangs on what was included before it, so that one source file
-# would free what another got otherwise: it must not.
+# Disables aligned_alloc in asio. Its use depends on earlier includes, so one source file could free
+# memory that another allocated differently.
 add_library(isthmus_asio INTERFACE)
 target_include_directories(isthmus_asio SYSTEM INTERFACE "${ASIO_INCLUDE_DIR}")
 target_compile_definitions(isthmus_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED
                            ASIO_DISABLE_STD_ALIGNED_ALLOC)
 target_link_libraries(isthmus_asio INTERFACE Threads::Threads)
 
-# Header-only, over fmt as it is found above: clusters need no library of its own.
+# Header-only, over the fmt found above: clusters do not need a library for it.
 add_library(isthmus_spdlog INTERFACE)
 target_include_directories(isthmus_spdlog SYSTEM INTERFACE "${SPDLOG_INCLUDE_DIR}")
 target_compile_definitions(isthmus_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)

@@ -1,4 +1,4 @@
-# ISTHMUS_FUZZ builds fuzzers, and instruments every target of the tree: coverage is what guides them.
+# ISTHMUS_FUZZ builds fuzzers, and instruments every target of the tree: coverage guides them.
 # isthmus_fuzzer(NAME name_fuzz SOURCES a.cpp ... LIBS lib ...): one that tools/fuzz runs.
 if(ISTHMUS_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -1,7 +1,7 @@
 # isthmus_test(NAME name SOURCES a_test.cpp ... LIBS lib ... [THREADS] [ALWAYS]): a GoogleTest program
-# run by CTest. THREADS: there are several in it, so ThreadSanitizer is to look at it
-# (tools/sanitize). ALWAYS: sanitizers leave some of it out, so it is built with everything else.
-# Others are built by the target unit_tests, and with sanitizers; their label says so.
+# run by CTest. THREADS: it uses several threads, so ThreadSanitizer runs it (tools/sanitize).
+# ALWAYS: sanitizers leave some of it out, so it is built with everything else. Others are built by
+# the target unit_tests, and with sanitizers; their label shows that.
 include(GoogleTest)
 if(ISTHMUS_TESTS)
   find_package(GTest REQUIRED)
@@ -18,7 +18,7 @@ function(isthmus_test)
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} isthmus_warnings GTest::gtest GTest::gmock
                                           GTest::gtest_main)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT ISTHMUS_SANITIZE)
-    target_compile_options(${T_NAME} PRIVATE -O1)  # compiled oftener than run
+    target_compile_options(${T_NAME} PRIVATE -O1)  # compiled more often than run
   endif()
   add_dependencies(unit_tests ${T_NAME})
   set(label unit)

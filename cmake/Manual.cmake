@@ -1,5 +1,5 @@
-# Manual pages and scripts of shell completion, made of the texts of `isthmus --help` and of two pages of
-# docs/. They need the same packages as the command (pyproject.toml). Without these they are left out.
+# Manual pages and scripts of shell completion, made from `isthmus --help` and two pages of docs/. They
+# need the packages of the command (pyproject.toml). Without these they are left out.
 execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import ClusterShell, pydantic, rich, typer"
                 RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
 if(missing)

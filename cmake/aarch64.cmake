@@ -1,5 +1,5 @@
 # Builds for aarch64 with Debian's cross compiler, against the folder that
-# tools/setup/aarch64_sysroot makes; what is built runs here through qemu.
+# tools/setup/aarch64_sysroot makes; the programs run here through qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
