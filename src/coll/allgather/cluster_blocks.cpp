@@ -5,7 +5,7 @@
 namespace isthmus::coll {
 namespace {
 
-/// Sizes of what each cluster contributes.
+/// Sizes of each cluster's contribution.
 Sizes cluster_sizes(const Layout& layout, const Sizes& sizes) {
   Sizes sums;
   for (int c = 0; c < layout.clusters(); ++c) sums.push_back(total(sizes_in(layout, c, sizes)));

@@ -186,8 +186,8 @@ class Pipelined {
     arrived_ = cut_.count();
   }
 
-  /// Segment by segment: the whole result of my part, and off to the members. This begins when the
-  /// reduce-scatter is over, since that is what others wait for.
+  /// Segment by segment: reduces the whole result of my part and sends it to the members. This
+  /// begins when the reduce-scatter is over, since others wait for that.
   Task spread() {
     {
       Pending reduced = until([this] { return reduced_ == cut_.count(); });
@@ -292,7 +292,7 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
   const double wires = static_cast<double>(bytes) / wan_rate(network, fewest);
   const double messages = 4 * members;  // of a segment
   const double number = std::max(segments, 1.0);
-  // A member's link carries its operands and what crosses. The last segment crosses alone.
+  // A member's link carries its operands and the crossing parts. The last segment crosses alone.
   const double reduced =
       std::max({inside + links, wires + inside / number, inside + std::max(links, wires) / number});
   // The first segments' gathers run while the last ones cross.

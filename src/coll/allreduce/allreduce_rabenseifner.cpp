@@ -28,7 +28,8 @@ namespace {
 /// Everything at one rank.
 std::vector<Share> whole(int rank, std::size_t bytes) { return {{rank, 0, bytes}}; }
 
-/// Every rank of the list has its part of what reduce_by_halving left; gives all to all of them.
+/// Every rank of the list has its part of the result of reduce_by_halving; gives all parts to all
+/// of them.
 Task gather_shares(Party& party, std::vector<int> ranks, std::vector<Share> shares, Bytes vector,
                    int tag) {
   const auto parts = even_shares(ranks, vector.size(), 1);
@@ -272,7 +273,7 @@ double cost_allreduce_rabenseifner(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(layout);
   const bool aligned = layout.blocks() && members == smallest_cluster(layout) &&
                        rounds(members) < rounds(members + 1);
-  // Aligned, what crosses are the last halves: together the vector. Else whole vectors of many.
+  // If aligned, the last halves cross: together one vector. Otherwise whole vectors of many ranks.
   const double crossing = static_cast<double>(setting.bytes()) / network.wan_bandwidth *
                           (aligned ? layout.clusters() - 1 : members);
   const int steps = aligned ? rounds(layout.clusters()) : rounds(layout.size());

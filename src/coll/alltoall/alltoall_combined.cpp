@@ -21,8 +21,8 @@ void transpose(ConstBytes blocks, std::size_t rows, std::size_t columns, std::si
   }
 }
 
-/// Blocks between my cluster and the others, at my leader: what the members gave (each all its
-/// blocks for remote ranks, cluster by cluster) becomes what each member gets.
+/// Exchanges blocks between my cluster and the others, at my leader. The members give all their
+/// blocks for remote ranks, cluster by cluster; each member gets its own blocks.
 Task exchange(Party& party, ConstBytes given, Bytes taken, std::size_t size) {
   const Layout& layout = party.layout();
   const int here = my_cluster(party);

@@ -78,8 +78,8 @@ double cost_alltoall_direct(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   constexpr double kHeaders = 80;  // of each message
   const double far_bytes = (shape.bytes / shape.ranks + kHeaders) * shape.members * shape.members;
-  // Each goes to another process, and finds it at rest; what of that no delay hides, in one room,
-  // is in the cost of a stream.
+  // Each message goes to another process, and finds it at rest. In one room no delay hides that
+  // time, so the cost of a stream includes it.
   const Network& network = setting.network;
   const double each =
       network.one_host ? network.message_cost : std::max(network.message_cost, network.stream_cost);

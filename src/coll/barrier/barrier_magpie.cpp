@@ -1,4 +1,4 @@
-// Everyone in the cluster has come; the leaders tell each other; everyone goes.
+// A native barrier in the cluster; the leaders notify each other; then the members are released.
 #include "coll/barrier/barrier.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
@@ -21,7 +21,7 @@ Task barrier_magpie(Party& party, Parameters) {
     }
     for (auto& p : pending) co_await p;
   }
-  // A barrier rather than a broadcast: a broadcast of nothing need not wait for its root.
+  // A barrier rather than a broadcast: an empty broadcast need not wait for its root.
   Pending release = party.local_barrier();
   co_await release;
 }

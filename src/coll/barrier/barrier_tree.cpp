@@ -28,7 +28,7 @@ Task tell(Party& party, const std::vector<int>& clusters) {
   for (auto& p : pending) co_await p;
 }
 
-/// Both: heads must not wait for each other to take what they tell.
+/// Does both at once, so that two heads do not wait for each other.
 Task tell_each_other(Party& party, const std::vector<int>& clusters) {
   std::vector<Task> both;
   both.push_back(tell(party, clusters));

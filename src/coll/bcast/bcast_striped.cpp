@@ -83,7 +83,7 @@ class Striped {
 
   bool is_here(int rank) const { return party_.layout().cluster_of(rank) == my_cluster(party_); }
 
-  /// Whether a relay is to send segment k to its own cluster only when its last one has crossed.
+  /// Whether a relay sends segment k to its own cluster only after its last one has crossed.
   bool holds_back(std::size_t k) const {
     return party_.rank() != stripes_.root() && is_here(stripes_.root()) &&
            party_.layout().clusters() > 1 && k + kHeldBack * stripes_.relays() >= cut_.count() &&

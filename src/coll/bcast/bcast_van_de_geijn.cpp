@@ -86,7 +86,7 @@ class CounterCopy {
     if (here_ == home_) keep_what_passed();
     segment_ = handed_on(layout_, senders)
                    ? carried_segment(party.network(), data.size(), senders, parameters)
-                   : data.size();  // nothing is handed, so that nothing can overlap
+                   : data.size();  // no handing, so that it cannot overlap
   }
 
   const std::vector<Share>& shares() const { return shares_; }

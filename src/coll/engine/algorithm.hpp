@@ -53,7 +53,7 @@ struct Setting {
   Problem problem;
   /// Set if the ways between clusters differ; `network` is then as this problem meets it.
   const Ways* ways = nullptr;
-  std::size_t capacity = 0;  ///< of a post in the commons; 0: there is none
+  std::size_t capacity = 0;  ///< of a post in the commons; 0 without one
   std::size_t bytes() const { return problem.bytes.value_or(0); }
 };
 
@@ -64,12 +64,12 @@ struct Demands {
   /// Vectors are cut. Operations that do not commute, which are the program's own, take one for one
   /// thing in libraries (hypre), as natives let them: chosen only by name for these.
   bool divisible = false;
-  /// To be asked for: the papers' own, whose estimates leave out what others overlap.
+  /// Chosen only by name: the papers' own, whose estimates leave out what the others overlap.
   bool by_name = false;
-  /// Chosen only where all ranks are on one host, or only where they are not, so that there is
-  /// something to overlap.
+  /// Chosen only if all ranks are on one host, or only if they are not, so that transfers can
+  /// overlap.
   bool one_host = false, wires = false;
-  /// Commons, and no more bytes than a post has; or, in `pieces`, any, where vectors may be cut.
+  /// Needs a commons, and data that fits in a post; `pieces`: any data, if vectors may be cut.
   bool commons = false, pieces = false;
 };
 
@@ -126,10 +126,10 @@ struct Algorithm {
   std::string_view name;
   Demands demands;
   Heeds heeds;
-  /// Estimated seconds; a parameter that is 0 stands for what the algorithm would set itself.
+  /// Estimated seconds; a parameter of 0 stands for the algorithm's own value.
   double (*cost)(const Setting&, const Parameters&);
   Run run;
-  std::string_view source;  ///< where it is from
+  std::string_view source;  ///< the paper or program that it comes from
 };
 
 /// All algorithms (table.cpp), those of one kind adjacent.

@@ -214,7 +214,7 @@ TEST_P(Algorithms, LongVectors) {
   }
 }
 
-// Under a sanitizer one in ten: all take 40 s then (2026-11), and the telling ones have every case.
+// Under a sanitizer one in ten: all take 40 s then (2026-11). The telling shapes have every case.
 constexpr std::size_t kStride = kInstrumented ? 10 : 1;
 
 TEST_P(Algorithms, EveryShape) {

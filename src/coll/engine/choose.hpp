@@ -1,5 +1,5 @@
-// Which algorithm solves a problem: the one that was asked for, where it can; else that of the
-// least estimated cost. Depends on what is the same on all ranks alone.
+// Chooses the algorithm for a problem: the requested one, if it can; else the one of the least
+// estimated cost. Depends only on values that are the same on all ranks.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"

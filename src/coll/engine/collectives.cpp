@@ -22,7 +22,7 @@ Problem problem_of(Kind kind, const Reduction& reduction, std::size_t count) {
   return {kind, reduction.packed_size(count), reduction.commutative()};
 }
 
-/// All blocks together, where every rank knows.
+/// All blocks together, if every rank knows them.
 std::optional<std::size_t> known_total(const Sizes& sizes, Blocks blocks) {
   if (blocks == Blocks::Uneven) return std::nullopt;
   return total(sizes);

@@ -140,14 +140,14 @@ void Commons::put_block(int to, ConstBytes data) {
 void Commons::post() {
   Head& mine = head(rank_);
   const std::uint32_t round = round_ + 1;
-  // A post of nothing leaves what is in its slot: others may still have to read that.
+  // An empty post leaves its slot unchanged: others may still have to read that.
   if (puts_) {
     next_.number = number_;
     mine.posts[round % kDepth] = next_;
   }
   puts_ = false;
   extents_[round % kDepth] = extent_;
-  extent_.first = extent_.end;  // of a post of nothing
+  extent_.first = extent_.end;  // for an empty post
   mine.posted.store(++round_, std::memory_order_seq_cst);
   if (mine.sleepers.load(std::memory_order_seq_cst) != 0) sleep_.wake(mine.posted);
 }

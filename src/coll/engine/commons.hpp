@@ -56,7 +56,7 @@ class Commons {
   /// The most bytes of a block for one rank.
   std::size_t block_capacity() const { return block_capacity_; }
 
-  // A round: make_room() for what is to be put, put() it, post(), then take() and its like.
+  // A round: make_room() for the data, put() it, post(), then take() and its like.
 
   /// Done when this rank's place has room for a post that is one whole.
   Pending make_room(std::size_t size);
@@ -66,9 +66,9 @@ class Commons {
   void put(ConstBytes data);
   Bytes place();
   void put_block(int to, ConstBytes data);
-  /// The round has begun, with what was put; what was read before may be overwritten from now on.
+  /// The round has begun, with the data put; data read before may be overwritten from now on.
   void post();
-  /// Instead: what was to be put could not be made. The others hear of it, and rounds go on.
+  /// Instead of post(): the data could not be made. The others learn that, and rounds go on.
   void post_failure();
   /// A rank has posted; all have, or those up to one.
   Pending posted(int rank) { return posted_by(round_, rank, rank); }
@@ -89,9 +89,9 @@ class Commons {
   struct Post {
     std::uint64_t offset;
     std::uint64_t size;     // of a whole
-    std::uint64_t spacing;  // of blocks, whose sizes are before them; 0: it is a whole
+    std::uint64_t spacing;  // of blocks, whose sizes are before them; 0: a single whole
     std::uint64_t number;   // of the collective
-    std::uint64_t failed;   // 1: there is nothing, though there should be
+    std::uint64_t failed;   // 1: the data is missing
   };
   struct alignas(64) Head {
     std::atomic<std::uint32_t> posted;
@@ -114,7 +114,7 @@ class Commons {
   /// post is overwritten.
   std::uint32_t needed_for(const Extent& extent) const;
   Post post_of(int rank) const;
-  /// The memory of a rank's post that is to have `expected` bytes.
+  /// The memory of a rank's post, which must have `expected` bytes.
   [[noreturn]] static void fail_of_nonsense(int rank, Codes codes);
   ConstBytes found(int rank, std::uint64_t offset, std::uint64_t size, std::size_t expected) const;
 
@@ -126,7 +126,7 @@ class Commons {
   std::uint64_t number_ = 0;
   std::uint32_t round_ = 0;  // this rank's last
   bool puts_ = false;        // in the next round
-  Post next_{};              // what
+  Post next_{};              // its next post
   Extent extent_;            // its memory
   Extent extents_[kDepth];   // that of rounds before
 };

@@ -32,7 +32,7 @@ class CommonsOfTwo : public testing::Test {
   Commons a{memory.bytes(), 2, 0, sleep, kCodes}, b{memory.bytes(), 2, 1, sleep, kCodes};
 };
 
-// As docs/architecture.md says.
+// As documented in docs/architecture.md.
 TEST(Commons, ItsMemoryIsBounded) {
   const auto mib = [](int ranks) { return static_cast<double>(Commons::bytes(ranks)) / (1 << 20); };
   for (int ranks = 1; ranks <= 8; ++ranks) EXPECT_LE(mib(ranks), 12.1) << ranks;
@@ -42,7 +42,7 @@ TEST(Commons, ItsMemoryIsBounded) {
 TEST_F(CommonsOfTwo, APostIsReadAsItWasPut) {
   const Data data = pattern(a.capacity(), 0, 0);
   Pending before = b.posted(0);
-  EXPECT_TRUE(before.done());  // nothing has begun
+  EXPECT_TRUE(before.done());  // not begun yet
   b.post();
   Pending posted = b.posted(0);
   EXPECT_FALSE(posted.done());
@@ -138,7 +138,7 @@ TEST_F(CommonsOfTwo, OnlySleepersAreWoken) {
   EXPECT_EQ(sleep.wakes, 1);
   EXPECT_TRUE(next.done());
   EXPECT_EQ(next.operation()->near(), -1);
-  next.operation()->nap(std::chrono::milliseconds(1));  // there is nothing to wait for
+  next.operation()->nap(std::chrono::milliseconds(1));  // nobody to wait for
   EXPECT_EQ(sleep.waits, 1);
 }
 

@@ -79,7 +79,7 @@ double users_of(const Ways::Shared& stretch, const std::pair<int, int>& pair, co
   return shares(pair) ? static_cast<double>(std::ranges::count_if(all, shares)) : 0;
 }
 
-/// Bytes a second from `a` to `b`, who is one of those that a leader sends to, while `all` send.
+/// Bytes a second from `a` to `b`, one of `receivers` that a leader sends to, while `all` send.
 double rate_among(const Setting& setting, int a, int b, std::size_t receivers, const Senders& all) {
   const Ways& ways = *setting.ways;
   double rate =

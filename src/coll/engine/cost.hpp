@@ -65,10 +65,10 @@ double noticed_late(const Setting&);
 double far_copy(const Setting& setting, std::size_t bytes, int senders);
 /// Scatter or allgather by log(members) explicit steps.
 double explicit_steps(const Network& network, int members, std::size_t bytes);
-/// The most senders of each cluster, of those that all have, whose links the network between two
-/// clusters carries.
+/// The most senders of each cluster whose links the network between two clusters can carry. All
+/// clusters have that many.
 int carried_senders(const Layout& layout, const Network& network);
-/// The senders of each cluster: as asked for, or as many as are carried.
+/// The senders of each cluster: the requested number, or as many as are carried.
 int senders_of(const Setting& setting, const Parameters& parameters);
 /// Combining the vectors of all ranks takes about this long.
 double combining(const Setting& setting);

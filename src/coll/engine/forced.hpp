@@ -1,4 +1,4 @@
-// Algorithms asked for by name, as text:
+// Algorithms requested by name, as text:
 //   bcast=van-de-geijn-wan:senders=4:segment=16K,allreduce=rabenseifner
 // `auto` as a name leaves the choice to the cost model.
 #pragma once
@@ -12,7 +12,7 @@ namespace isthmus::coll {
 
 struct Forced {
   struct Wish {
-    const Algorithm* algorithm = nullptr;  ///< null: none
+    const Algorithm* algorithm = nullptr;  ///< null: not requested
     Parameters parameters;
   };
   std::array<Wish, kKinds> wishes;  ///< by Kind

@@ -11,7 +11,7 @@
 
 namespace isthmus::coll {
 
-/// Not initialised; `size` is how much it has, which may be more than was asked for.
+/// Not initialised; `size` is its real size, which may be more than requested.
 struct MemoryBlock {
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
@@ -70,7 +70,7 @@ class KeptMemory {
   std::size_t bytes_ = 0;
 };
 
-/// That of this process: 16 MiB, and nothing where an address sanitizer is to see each block end.
+/// The one of this process: 16 MiB, or 0 for an address sanitizer, which must see each block end.
 KeptMemory& kept_memory();
 
 }  // namespace isthmus::coll

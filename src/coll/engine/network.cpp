@@ -121,8 +121,8 @@ Network Network::of_one_host() {
   network.link_latency = 3e-6;
   network.link_bandwidth = 5e9;
   network.message_cost = 1e-6;
-  // Segments of a pipeline take turns on the cores besides: four ranks' broadcasts of 128 KiB took
-  // 147 us in segments, 90 whole.
+  // Segments of a pipeline also take turns on the cores: four ranks' broadcasts of 128 KiB took 147
+  // us in segments, 90 whole.
   network.stream_cost = 6e-6;
   return network;
 }

@@ -18,7 +18,7 @@ struct Pairs {
     int a, b;
     double latency, bandwidth;
   };
-  /// A stretch that several pairs' ways lead over: what they carry together, each way.
+  /// A stretch that several pairs' ways share: its bandwidth, each way.
   struct Shared {
     double bandwidth;
     std::vector<std::pair<int, int>> pairs;  ///< the smaller number first
@@ -42,14 +42,14 @@ struct Network {
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
   /// every member has its own.
   int paths = 0;
-  /// All ranks are on one host, whose processors do what networks do elsewhere.
+  /// All ranks are on one host, whose processors do a network's work.
   bool one_host = false;
   /// Figures of the pairs of clusters that differ from those above. Null: all pairs are alike.
   std::shared_ptr<const Pairs> pairs;
 
   /// That of clusters on one host, which share its memory.
   static Network of_one_host();
-  /// That of clusters in one room, where a stream carries `bandwidth` bytes a second.
+  /// The network of clusters in one room, where a stream carries `bandwidth` bytes a second.
   static Network of_one_room(double bandwidth);
 };
 

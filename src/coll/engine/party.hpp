@@ -86,11 +86,11 @@ class Party {
 
   // ---- what the choice of an algorithm depends on; the same on all ranks ------------------
   virtual const Network& network() const;         ///< default: that of an unmeasured grid
-  virtual const Forced& forced() const;           ///< algorithms asked for; default: none
-  virtual Commons* commons() { return nullptr; }  ///< null: there is none, on any rank
+  virtual const Forced& forced() const;           ///< requested algorithms; default: empty
+  virtual Commons* commons() { return nullptr; }  ///< null on all ranks, or on none
   /// The store of choices, so that each is made once; null: choices are not kept.
   virtual RecentChoices* recent() { return nullptr; }
-  /// Told of every choice.
+  /// Called for every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);
 
   /// Whether a thread of this process waits in MPI now, and so steps the task as soon as something

@@ -22,7 +22,7 @@ class RecentChoices {
   void keep(const Problem& problem, std::size_t capacity, const Choice& choice) {
     entries_[place(problem)] = {problem, capacity, choice};
   }
-  /// The layout, the network or what was asked for has changed.
+  /// The layout, the network or the requests have changed.
   void clear() { entries_ = {}; }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 /// begun.
 constexpr double kTripsTime = 10e-3;
 constexpr int kTrips = 10;
-/// 1 ms at 1 Gbit/s: long beside a round trip, and what crosses is little beside a program's.
+/// 1 ms at 1 Gbit/s: long beside a round trip, but little beside a program's own traffic.
 constexpr std::size_t kLoad = std::size_t{128} << 10;
 constexpr int kLoads = 3;
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -24,7 +24,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// The number of bytes that come next; 0: the end.
 using Order = std::uint64_t;
 
-/// Answers what rank 0 sends with one byte, until it orders nothing.
+/// Answers each message of rank 0 with one byte, until rank 0 orders nothing.
 Task answer(Party& party) {
   std::vector<std::byte> load;
   for (;;) {

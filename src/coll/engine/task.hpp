@@ -25,8 +25,8 @@ class Operation {
  public:
   virtual ~Operation() = default;
   virtual bool poll() = 0;
-  /// Sleeps until poll() has something new to say, where only this process's own cluster can bring
-  /// that about. False: cannot, nothing was done.
+  /// Sleeps until poll() may have changed, if only this process's own cluster can cause that.
+  /// False: it cannot, and has done nothing.
   virtual bool block() { return false; }
   /// The rank that it waits for, a process of this host, which ends that in memory that poll()
   /// looks at. -1: it does not wait so.
@@ -74,7 +74,7 @@ class [[nodiscard]] Task {
   using Handle = std::coroutine_handle<promise_type>;
 
   struct promise_type {
-    Pending* waiting = nullptr;  // what the coroutine is suspended on: an operation
+    Pending* waiting = nullptr;  // the operation that the coroutine is suspended on
     Task* child = nullptr;       // or a phase
     std::exception_ptr* awaiter_failure = nullptr;
     std::exception_ptr failure;

@@ -1,5 +1,5 @@
-// The ways between the clusters of a layout, and what is made of them: the network as one
-// collective meets it, and trees over clusters. All from what is the same on all ranks.
+// The ways between the clusters of a layout, and their uses: the network as one collective meets
+// it, and trees over clusters. All of it comes from values that are the same on all ranks.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Ways {
   Ways(const Layout& layout, const Network& network);
 
   int clusters() const { return clusters_; }
-  /// False where all ways are as far and as wide, and share nothing.
+  /// False if all ways are as far and as wide, without shared stretches.
   bool differ() const { return differ_; }
   double latency(int a, int b) const { return at(a, b).latency; }
   /// Bytes a second of `senders` members together.
@@ -79,7 +79,7 @@ class ClusterTree {
   /// Ways between a cluster and the root.
   int depth(int cluster) const;
   bool is_star() const;
-  /// Seconds on the ways, all together: what is taken of the networks.
+  /// Seconds on the ways, all together: the load on the networks.
   double length() const { return length_; }
 
  private:

@@ -35,7 +35,7 @@ TEST(Pairs, AreReadFromText) {
   ASSERT_NE(network.pairs, nullptr);
   const auto& ways = network.pairs->ways;
   ASSERT_EQ(ways.size(), 2U);
-  EXPECT_DOUBLE_EQ(ways[0].latency, 3e-3);  // said last
+  EXPECT_DOUBLE_EQ(ways[0].latency, 3e-3);  // the last entry
   EXPECT_DOUBLE_EQ(ways[0].bandwidth, 1.25e9);
   EXPECT_EQ(std::pair(ways[1].a, ways[1].b), std::pair(0, 2));
   EXPECT_DOUBLE_EQ(ways[1].latency, 0);
@@ -136,7 +136,7 @@ TEST(Runs, AreCombinedAsFarAsOrderAllows) {
   EXPECT_TRUE(runs_of({}, false).empty());
 }
 
-/// Clusters of three ranks: what of a broadcast and of a reduction crosses between a or b and c.
+/// Clusters of three ranks: the bytes of a broadcast and a reduction between a or b and c.
 std::size_t far_bytes(Kind kind, const char* name, int root, std::size_t size) {
   MemoryGrid grid(Shape{0, 0, 0, 1, 1, 1, 2, 2, 2}, 7);
   grid.network = two_near_one_far();

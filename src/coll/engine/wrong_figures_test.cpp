@@ -1,5 +1,5 @@
-// The cost model over many networks: what choices by figures that are wrong cost by the right ones,
-// and that senders never are more than the network between clusters carries.
+// The cost model over many networks. Checks the real cost of choices by wrong figures, and that
+// senders are never more than the network between clusters carries.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -190,14 +190,14 @@ TEST(Senders, AreNeverMoreThanTheNetworkCarries) {
         ASSERT_LE(senders, static_cast<int>(least));
         several += senders > 1;
         fewer_than_all += senders < static_cast<int>(least);
-        // Every way that is taken, and what all of them share.
+        // All ways, and the stretches that all of them share.
         Network open = network;
         open.paths = 0;
         const Ways ways(layout, open);
         for (int a = 0; a < 3; ++a) {
           for (int b = a + 1; b < 3; ++b) {
             if (home >= 0 && a != home && b != home) continue;
-            // A twentieth of a link is what measuring leaves open.
+            // Measurements are exact to a twentieth of a link.
             const double carried = ways.rate(a, b, 1 << 20) + 0.06 * network.link_bandwidth;
             if (senders > 1) {
               ASSERT_LE(senders * network.link_bandwidth, carried);

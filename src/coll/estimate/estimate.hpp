@@ -1,5 +1,5 @@
-// `isthmusd estimate`: what collectives would take, by the formulas that choose their algorithms.
-// For `isthmus profile show`.
+// `isthmusd estimate`: the time of collectives, by the formulas that choose their algorithms. For
+// `isthmus profile show`.
 #pragma once
 
 #include <iosfwd>

@@ -16,7 +16,7 @@ namespace {
 constexpr int kRanks = 3;
 constexpr std::size_t kHeads = 2048;  // the ranks' heads, and somewhat more
 
-/// Says nothing more of a word than that somebody may sleep at it.
+/// Never sleeps.
 struct Awake : Sleep {
   void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::chrono::microseconds) override {}
   void wake(std::atomic<std::uint32_t>&) override {}

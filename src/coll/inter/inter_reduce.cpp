@@ -1,5 +1,5 @@
-// Reductions over intercommunicators: each side reduces for itself, one of its ranks hands the
-// result across, and where all are to have it, that is spread there.
+// Reductions over intercommunicators. Each side reduces for itself, and one of its ranks hands the
+// result across. If all ranks there need it, it is spread there.
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/inter/inter.hpp"

@@ -23,14 +23,14 @@ inline std::vector<int> one_and_others(const TwoSides& sides, int one) {
   return members;
 }
 
-/// The sizes of the others' blocks, with nothing for the one; none where none are given.
+/// The sizes of the others' blocks, and 0 for the one; empty if no sizes are given.
 inline Sizes with_one(const TwoSides& sides, int one, Sizes sizes) {
   if (!sizes.empty()) sizes.insert(sides.side_of(one) == 0 ? sizes.begin() : sizes.end(), 0);
   return sizes;
 }
 
-/// The place among a side of its rank that speaks with a rank of the other side: one in its
-/// cluster, where there is one.
+/// The place in its side of the rank that speaks with a rank of the other side: one in the same
+/// cluster, if there is one.
 inline int speaker_of(const Party& party, const TwoSides& sides, int side, int with) {
   const Layout& layout = party.layout();
   for (int i = 0; i < sides.size_of(side); ++i) {

@@ -25,9 +25,9 @@ class ClusterRuns {
   /// Vectors of `size` bytes, `count` elements.
   ClusterRuns(Reduction& reduction, std::size_t count, bool loose);
 
-  /// Memory for the results of these clusters: what a message of them carries.
+  /// Memory for the results of these clusters, as in a message of them.
   Bytes expect(std::vector<int> clusters);
-  /// When all that was expected is there: what a message of all these clusters carries. Once.
+  /// The content of a message of all these clusters, when all expected results have come. Once.
   Bytes combine();
 
  private:

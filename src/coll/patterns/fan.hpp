@@ -13,13 +13,13 @@
 
 namespace isthmus::coll {
 
-/// Appends the receives of what the leaders send this rank: cluster c's in `place(c)`. A leader
-/// gets nothing of itself; nothing comes where the place is empty, but with `empty_too`.
+/// Appends the receives of the leaders' messages to this rank: cluster c's in `place(c)`. A leader
+/// gets none of its own. An empty place gets none, but with `empty_too`.
 void receive_from_leaders(Party& party, int tag, const std::function<Bytes(int cluster)>& place,
                           std::vector<Pending>& pending, bool empty_too = false);
 
 /// Ends at a leader when all members' blocks are in `own`, one after the other (`local`: their
-/// sizes); elsewhere when the own one is sent. `empty_too`: members with nothing send that.
+/// sizes); elsewhere when the own one is sent. `empty_too`: members send empty blocks, too.
 Task fan_in(Party& party, ConstBytes mine, Bytes own, Sizes local, int tag, bool empty_too = false);
 
 /// At a leader: sends of(rank) to every other rank, those of the other clusters first. Empty data

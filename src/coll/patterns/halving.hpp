@@ -11,8 +11,8 @@ namespace isthmus::coll {
 /// The part of each rank after `scatter_by_halving`: the root's first, then in the order of the
 /// list, beginning again at its front.
 std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes);
-/// The root, a rank, has `data`; each rank gets its share. Holders send the further half of what
-/// they hold, again and again.
+/// The root, a rank, has `data`; each rank gets its share. Holders send the further half of their
+/// data, again and again.
 Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag);
 
 /// The bytes that pass through the rank at `place` of these shares in that scatter; they begin with

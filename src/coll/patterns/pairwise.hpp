@@ -6,7 +6,7 @@
 
 namespace isthmus::coll {
 
-/// Appends the receives of what send_to_members sends from another member.
+/// Appends the receives for another member's send_to_members.
 void receive_from_member(Party& party, int rank, Bytes place, int tag,
                          std::vector<Pending>& arrivals);
 
@@ -14,8 +14,8 @@ void receive_from_member(Party& party, int rank, Bytes place, int tag,
 /// out.
 std::vector<Pending> receive_from_members(Party& party, const std::vector<Bytes>& places, int tag);
 
-/// Sends to the other members, beginning with the next one, long blocks in several messages, all at
-/// once; likewise.
+/// Sends to the other members, beginning with the next one, all at once. Long blocks go in several
+/// messages.
 Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag);
 
 /// The same, but with few bytes under way at a time, for a rank that alone has much to send.

@@ -8,7 +8,7 @@
 namespace isthmus::coll {
 namespace {
 
-/// The part of a rank of a vector of `count` elements: where it begins, in bytes.
+/// The beginning of a rank's part of a vector of `count` elements, in bytes.
 std::size_t part_begin(int rank, int ranks, std::size_t count, std::size_t unit) {
   return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks) * unit;
 }

@@ -29,8 +29,8 @@ double cost_of_rounds(const Setting& setting, int rounds, double copied, double 
   // Ranks that share cores take turns on them once a round.
   constexpr double kRound = 1e-6, kLookAtARank = 0.1e-6;
   constexpr double kCombineAByte = 0.2e-9;
-  // Posts stay in caches, where messages between ranks do not: four ranks' alltoalls of 16 KiB took
-  // 17 us by posts and 45 to 90 by messages (2026-11, two cores).
+  // Posts stay in caches; messages between ranks do not. Four ranks' alltoalls of 16 KiB took 17 us
+  // by posts and 45 to 90 by messages (2026-11, two cores).
   const double copy_rate = 3 * setting.network.link_bandwidth;
   return rounds * (kRound + setting.layout.size() * kLookAtARank) + copied / copy_rate +
          combined * kCombineAByte;

@@ -21,7 +21,7 @@ int matched_senders(const Layout& layout, int wanted);
 std::vector<Share> sender_shares(const std::vector<Share>& shares, int senders, std::size_t bytes,
                                  std::size_t unit);
 
-/// One of them: what it carries across, and what of the vector it has without being handed it.
+/// One of them: the part that it carries across, and the part that it has without being handed it.
 struct Speaker {
   Share carries, has;
   int rank() const { return carries.rank; }
@@ -74,11 +74,12 @@ void for_each_run(const std::vector<Share>& shares, const Speaker& speaker, std:
 /// Segments that a speaker receives, and a member sends, at a time: enough to keep the link busy,
 /// and few enough that they come in turn.
 inline constexpr std::size_t kHandedAtATime = 4;
-/// Receives that are posted at a time, and sends under way, where they are not handed in.
+/// Receives that are posted at a time, and sends under way, if parts are not handed in.
 inline constexpr std::size_t kPostedAtATime = 64;
 
-/// A member's end, one task for each speaker: what the speaker does not have of the member's share
-/// goes to it; it comes; or it goes, and comes back changed.
+/// A member's end, one task for each speaker. It concerns the part of the member's share that the
+/// speaker does not have. In: it goes to the speaker. Out: it comes. InAndOut: it goes, and comes
+/// back changed.
 enum class Handing { In, Out, InAndOut };
 Task hand(Party& party, Bytes vector, Share mine, Speaker speaker, std::size_t segment,
           Handing handing, int tag);
@@ -94,9 +95,10 @@ void hand_out(Party& party, Bytes vector, const std::vector<Share>& shares, cons
 /// Whether not every member of every cluster is a speaker.
 bool handed_on(const Layout& layout, int senders);
 
-/// Every rank finds out the shares of all ranks in all clusters: what that takes it.
+/// The time of every rank to find the shares of all ranks in all clusters.
 double planning(const Setting& setting);
-/// Estimated: the first segment is handed in, and the last one out, by itself, where anything is.
+/// Estimated: the first segment is handed in, and the last one out, without overlap, if any is
+/// handed.
 double handing_alone(const Setting& setting, int senders, std::size_t segment);
 
 }  // namespace isthmus::coll

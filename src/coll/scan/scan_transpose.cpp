@@ -1,6 +1,6 @@
-// The vector is cut into as many intervals as there are ranks. Rank i gets interval i of all
-// vectors, straight, computes its prefixes for all ranks one after the other in rank order, and
-// sends each rank its own. Two crossings, whatever the layout, and all links busy alike.
+// The vector is cut into one interval for each rank. Rank i gets interval i of all vectors,
+// straight, computes its prefixes for all ranks one after the other in rank order, and sends each
+// rank its own. Two crossings in every layout, with all links equally busy.
 #include "coll/alltoall/alltoall.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/cut.hpp"
@@ -53,7 +53,7 @@ Task exscan_transpose(Party& party, ConstBytes in, Bytes out, std::size_t count,
   const Intervals cut(party, count, reduction);
   Buffer rows;
   co_await prefixes(party, in, cut, rows, reduction, parameters);
-  // Rank r gets the prefix that ends before it; rank 0 nothing, and its result stays as it is.
+  // Rank r gets the prefix that ends before it. Rank 0 gets none, and its result stays unchanged.
   Sizes going = cut.each, coming = cut.sizes;
   going[0] = 0;
   Bytes result = out;

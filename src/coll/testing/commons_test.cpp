@@ -1,5 +1,5 @@
-// Collectives over a commons, one after the other, ranks running ahead of each other: every kind,
-// of sizes from nothing to several times what a post has room for.
+// Collectives over a commons, one after the other, with ranks running ahead of each other. Covers
+// every kind, with sizes from zero to several times a post's room.
 #include <gtest/gtest.h>
 
 #include <numeric>

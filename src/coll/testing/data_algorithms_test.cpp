@@ -1,5 +1,5 @@
-// Single algorithms that move data, on a grid in memory: every shape, against what MPI promises,
-// and what of it crosses between clusters.
+// Single algorithms that move data, on a grid in memory: every shape, checked against MPI's rules,
+// and the bytes that cross between clusters.
 #include <gtest/gtest.h>
 
 #include "coll/allgather/allgather.hpp"

@@ -36,7 +36,7 @@ struct LocalPart {
   bool joined = false;
   ConstBytes contribution;  // the member's memory, or `copy`
   std::vector<std::byte> copy;
-  std::vector<std::size_t> sizes;  // of `contribution`'s blocks, where it has several
+  std::vector<std::size_t> sizes;  // of `contribution`'s blocks, if it has several
   int readers = 0;                 // members that have still to read it
   int depth = 0;
 };
@@ -109,8 +109,8 @@ class MemoryGrid {
  public:
   MemoryGrid(std::span<const int> cluster_of_rank, std::uint64_t seed);
 
-  /// Runs body(party) on every rank to the end. Throws std::logic_error for a deadlock or a
-  /// breach of the contract, and whatever a body throws.
+  /// Runs body(party) on every rank to the end. Throws std::logic_error for a deadlock or a breach
+  /// of the contract, and also exceptions of a body.
   void run(const std::function<Task(Party&)>& body);
 
   /// All ranks are on one host and have a commons, whose failures have the codes 1 and 2.

@@ -206,7 +206,7 @@ inline Data concatenated(const Sizes& sizes, int to) {
   return all;
 }
 
-/// A reduction under test: what each rank gives, and room for what it gets.
+/// A reduction under test: each rank's operands, and room for its result.
 template <class T>
 struct Trial {
   Trial(const Shape& shape, std::uint64_t seed, std::size_t count)

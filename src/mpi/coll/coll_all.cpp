@@ -83,8 +83,7 @@ Copy copy_of(const void* sendbuf, const void* recvbuf) {
   return are_one(sendbuf, recvbuf) ? Copy::Always : Copy::IfNeeded;
 }
 
-/// `sent` is the memory for receiving with MPI_IN_PLACE. `copy`: what is received may lie there,
-/// too.
+/// `sent` is the memory for receiving with MPI_IN_PLACE. `copy`: received data may lie there, too.
 int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place, Copy copy,
              coll::Blocks blocks, const Call& call) {
   if (call.comm->inter) {

@@ -64,8 +64,8 @@ class Collective : public Operation {
   /// Unpacks results. Throws coll::Failure.
   virtual void finish() {}
   GridComm& grid_comm() const { return *grid_comm_; }
-  /// All that was begun before on its communicator has ended. Until then nothing of this may go by
-  /// the handle. Takes the progress lock.
+  /// All earlier operations on its communicator have ended. Until then no message of this one may
+  /// go by the handle. Takes the progress lock.
   bool in_turn() const;
 
  private:
@@ -85,8 +85,8 @@ class Collective : public Operation {
 struct Call {
   GridCommRef comm;
   const char* function;
-  MPI_Request* request = nullptr;              ///< where the request goes
-  std::unique_ptr<Operation>* made = nullptr;  ///< where the operation goes, for a persistent one
+  MPI_Request* request = nullptr;              ///< the place of the request
+  std::unique_ptr<Operation>* made = nullptr;  ///< the place of the operation, for a persistent one
   bool blocking() const { return request == nullptr && made == nullptr; }
 };
 

@@ -1,5 +1,5 @@
-// The collectives of grid communicators with the arguments of MPI, in whatever form `call` says.
-// Each returns what the calling MPI function should. `Count` and `Place` are int, or MPI_Count and
+// The collectives of grid communicators with the arguments of MPI, in the form of `call`. Each
+// returns the result for the calling MPI function. `Count` and `Place` are int, or MPI_Count and
 // MPI_Aint. The entries that call them are generated (tools/generate/collectives.py).
 #pragma once
 

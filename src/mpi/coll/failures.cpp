@@ -23,8 +23,8 @@
 namespace isthmus::face {
 namespace {
 
-// A collective that failed elsewhere may still end here; so long nothing may have happened before
-// it is given up (2026-11).
+// A collective that failed elsewhere may still end here. It is given up after this time without
+// events (2026-11).
 constexpr std::chrono::seconds kPatience{10};
 // So that the launcher hears why before it sees that this process has ended.
 constexpr std::chrono::seconds kLastWait{1};

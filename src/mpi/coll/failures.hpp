@@ -16,9 +16,9 @@ void hear_of_failures();
 /// A collective has begun here, and is the one of that number (GridComm::begun).
 void look_for_failure(const GridComm& comm, std::uint64_t number);
 
-/// Returns what failed first on the communicator, before the collective of that number, as far as
-/// this rank knows; empty: nothing. Ranks may disagree about which collective they are in from then
-/// on.
+/// Returns the first failure on the communicator, before the collective of that number, as far as
+/// this rank knows, or an empty string. Ranks may disagree about which collective they are in from
+/// then on.
 std::string earlier_failure(const GridComm& comm, std::uint64_t number);
 
 /// Notifies the other members that it has failed here, best effort. In a very large communicator it

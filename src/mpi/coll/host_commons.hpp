@@ -13,8 +13,8 @@ namespace isthmus::face {
 
 class HostCommons {
  public:
-  /// Whether the communicator is to have one before its next blocking collective, of that number
-  /// among these. The same on all ranks.
+  /// Whether the communicator gets one before its next blocking collective, which has that number.
+  /// The same on all ranks.
   static bool due(const GridComm& comm, std::uint64_t number);
   /// Every rank takes part. `made` stays null on all where one of them cannot have it: ranks whose
   /// containers hide them from each other, a process with many of them.

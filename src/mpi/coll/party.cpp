@@ -58,7 +58,7 @@ void* at(void* elements, std::size_t first, MPI_Aint extent) {
 
 int FaceParty::rank() const { return comm_.rank; }
 const coll::Layout& FaceParty::layout() const { return comm_.layout; }
-// Other runs have measured other grids, or none.
+// Other runs have measured other grids, or have not measured.
 const coll::Network& FaceParty::network() const {
   static const coll::Network unmeasured;
   if (!comm_.runs.empty()) return unmeasured;
@@ -180,7 +180,7 @@ std::size_t FaceParty::longest_native() const {
 #if ISTHMUS_LARGE_COUNT
   return kAnyLength;
 #else
-  // All blocks of a member together then fit an int, whatever their number.
+  // All blocks of a member together then fit an int, for any number of them.
   return std::numeric_limits<int>::max() / comm_.members.size();
 #endif
 }

@@ -73,7 +73,7 @@ class FaceParty final : public coll::Party {
   std::size_t longest_native() const;
   void send_long(PhaseOperation& op, int member, coll::ConstBytes block);
   void receive_long(PhaseOperation& op, int member, coll::Bytes block);
-  /// This process's own block, where it is long.
+  /// This process's own block, if it is long.
   void keep_long(coll::ConstBytes from, coll::Bytes to) const;
 
   GridComm& comm_;

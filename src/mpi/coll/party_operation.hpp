@@ -61,7 +61,7 @@ class PhaseOperation final : public coll::Operation {
   SentBlocks out;
   ReceivedBlocks in;
   TypedElements operands, results;  ///< of reductions
-  coll::Bytes packed_results;       ///< where the results go in the end
+  coll::Bytes packed_results;       ///< the results' final place
 
  private:
   /// For the trace: unique among the operations under way.

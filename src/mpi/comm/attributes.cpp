@@ -11,7 +11,7 @@ namespace {
 
 /// The grid's value of a predefined attribute, or null if the native one holds.
 const int* grid_value(int keyval) {
-  static const int is_global = 0;  // clusters' clocks have nothing to do with each other
+  static const int is_global = 0;  // clusters' clocks are unrelated
   if (keyval == MPI_TAG_UB) return &limits().tag_upper_bound;
   if (keyval == MPI_WTIME_IS_GLOBAL) return &is_global;
   if (keyval == MPI_APPNUM) return &appnum();
@@ -64,7 +64,7 @@ int isthmus_fortran_comm_attribute(int comm, int keyval, MPI_Aint* value) {
 #if defined(OPEN_MPI)
   const MPI_Comm handle = native.Comm_f2c(comm);
 #elif defined(MPICH)
-  const MPI_Comm handle = comm;  // where MPI_Comm_f2c is a macro
+  const MPI_Comm handle = comm;  // used if MPI_Comm_f2c is a macro
 #else
   const MPI_Comm handle = native.Comm_fromint(comm);
 #endif

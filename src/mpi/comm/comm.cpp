@@ -219,7 +219,7 @@ void unregister_comm(MPI_Comm handle) {
 }
 
 std::uint64_t random_context() {
-  std::random_device random;  // may throw; then no context is to be had
+  std::random_device random;  // may throw; then a context cannot be made
   const std::uint64_t number = std::uint64_t{random()} << 32 | random();
   return traffic::kRandomContext | (number & (traffic::kRandomContext - 2));
 }

@@ -23,9 +23,9 @@
 
 namespace isthmus::face {
 
-class HeldReceives;     // held.hpp: wildcards and what queues behind them
+class HeldReceives;     // held.hpp: wildcards and receives queued behind them
 class CollectiveQueue;  // collective.hpp: one collective at a time, in order
-struct Inter;           // inter.hpp: what an intercommunicator has besides
+struct Inter;           // inter.hpp: the further state of an intercommunicator
 
 /// In an intercommunicator, `group`, `size` and `members` are those of the remote side, since
 /// senders and receivers mean those ranks; `rank` is mine in my own side.
@@ -53,7 +53,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   std::vector<std::string> runs;   ///< the other runs that members are of
   bool within_part = false;        ///< all members are of my MPI_COMM_WORLD
   coll::Layout layout;
-  coll::Forced forced;                     ///< algorithms of collectives asked for
+  coll::Forced forced;                     ///< requested algorithms of collectives
   core::LinkChoice link = core::kAnyLink;  ///< by which its messages go
   bool reorders = false;                   ///< topologies made of it may move ranks
   TopologyRef topology;
@@ -74,7 +74,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// still under way raise their errors by `last_handler`, the communicator's handler at that time.
   /// It is written before `freed`.
   std::atomic<bool> freed{false};
-  /// All members are in MPI_Comm_disconnect: of other runs that end now nothing is needed.
+  /// All members are in MPI_Comm_disconnect: other runs that end now are not needed any more.
   std::atomic<bool> disconnecting{false};
   MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
 

@@ -1,4 +1,4 @@
-// MPI-4.1 section 7.4.1: what a communicator is.
+// MPI-4.1 section 7.4.1: the properties of a communicator.
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"

@@ -109,7 +109,7 @@ ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   if (!found) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
     heed(found, hints_by(info, found));
-    ++grid()->choices_by;  // one that has just been made has kept none
+    ++grid()->choices_by;  // a new communicator has kept none
     return native.Comm_set_info(comm, info);
   });
 }

@@ -20,8 +20,7 @@ struct Hints {
 /// first is wrong, and coll::Failure with MPI_ERR_INFO_VALUE where another is.
 Hints hints_by(MPI_Info info, const GridCommRef& comm);
 
-/// Whether a topology made of `comm` may move ranks: what "isthmus_reorder" in `info` says, or
-/// `comm` does.
+/// Whether a topology made of `comm` may move ranks, by "isthmus_reorder" in `info` or by `comm`.
 bool reorders_by(MPI_Info info, const GridComm& comm);
 
 /// Applies the hints to `comm` from now on.

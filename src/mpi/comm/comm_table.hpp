@@ -16,8 +16,8 @@ class CommTable {
   CommTable(const CommTable&) = delete;
   CommTable& operator=(const CommTable&) = delete;
 
-  /// Null when absent. A handle inserted before (in the sense of happens-before) is found; one
-  /// never inserted is never found, whatever writers do meanwhile.
+  /// Null when absent. A handle inserted before (in the sense of happens-before) is found. One
+  /// never inserted is never found, even while writers change the table.
   void* find(std::uintptr_t key) const {
     const Slots* slots = slots_.load(std::memory_order_acquire);
     if (!slots) return nullptr;

@@ -17,8 +17,8 @@ bool is_grid_group(MPI_Group handle);
 /// Both groups are for the native library alone: neither is of the grid, or the call is the native
 /// library's own. Null groups are for the native library to check.
 bool native_pair(MPI_Group first, MPI_Group second);
-/// A handle for a group that comes from that session, or from none: native where it can be, else
-/// registered. MPI_SUCCESS or an error code.
+/// A handle for a group of that session, or of none: native if possible, else registered.
+/// MPI_SUCCESS or an error code.
 int make_group(const core::Group& group, const SessionRef& session, MPI_Group* handle);
 void unregister_group(MPI_Group handle);
 

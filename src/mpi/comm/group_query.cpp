@@ -1,4 +1,5 @@
-// MPI-4.1 section 7.3.1: what a group is. Groups of this cluster go to the native library.
+// MPI-4.1 section 7.3.1: the properties of a group. Groups of this cluster go to the native
+// library.
 #include <string>
 
 #include "coll/engine/party.hpp"

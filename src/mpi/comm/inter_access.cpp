@@ -1,4 +1,4 @@
-// MPI-4.1 section 7.6.1: what an intercommunicator is.
+// MPI-4.1 section 7.6.1: the properties of an intercommunicator.
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"

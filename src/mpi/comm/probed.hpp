@@ -21,7 +21,7 @@ class Probed {
   /// A probe for any source and `tag` found a message of the rank `source`.
   void remember(int source, int tag) { word_.store(word(source, tag), std::memory_order_relaxed); }
 
-  /// The source, where the last probe asked for `tag`.
+  /// The source, if the last probe asked for `tag`.
   std::optional<int> source_for(int tag) const {
     const std::uint64_t word = word_.load(std::memory_order_relaxed);
     if (word == kNone || tag_of(word) != tag) return std::nullopt;

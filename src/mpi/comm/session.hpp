@@ -8,10 +8,11 @@
 
 namespace isthmus::face {
 
-/// A session that the program has asked for a group or has given a buffer.
+/// A session that the program has used for a group or has given a buffer.
 struct GridSession {
-  /// The native group of mpi://WORLD: what the native library makes of it is of the session there
-  /// too. MPI_GROUP_NULL where sessions have no buffers, and once the session has ended.
+  /// The native group of mpi://WORLD: objects that the native library makes of it belong to the
+  /// session there, too. MPI_GROUP_NULL if sessions have no buffers, and once the session has
+  /// ended.
   MPI_Group native_world = MPI_GROUP_NULL;
 };
 using SessionRef = std::shared_ptr<GridSession>;
@@ -28,7 +29,7 @@ inline bool sessions_have_buffers() {
 #ifdef ISTHMUS_HAS_Session_init
 /// Null where the native library does not take the handle.
 SessionRef grid_session(MPI_Session session);
-/// Before MPI_Session_finalize. Null where nothing was kept.
+/// Before MPI_Session_finalize. Null without kept state.
 SessionRef forget_session(MPI_Session session);
 #endif
 
@@ -38,8 +39,7 @@ MPI_Group native_world_of(const SessionRef& session);
 
 /// The session of a group that comes from one; else null. Groups of the grid and native ones.
 SessionRef session_of_group(MPI_Group group);
-/// `made`, which the program has just been given, comes from that session; nothing where it is
-/// null.
+/// Records that `made`, a new group of the program, comes from that session. Does nothing for null.
 void set_session_of_group(MPI_Group made, const SessionRef& session);
 /// Before MPI_Group_free.
 void forget_group(MPI_Group group);

@@ -29,7 +29,7 @@ struct GraphTopology {
 /// source's k-th to this process.
 struct DistGraphTopology {
   std::vector<int> sources, source_weights, destinations, destination_weights;
-  bool weighted = false;  ///< without, the weights mean nothing
+  bool weighted = false;  ///< if false, the weights are unused
 };
 
 using Topology = std::variant<CartTopology, GraphTopology, DistGraphTopology>;

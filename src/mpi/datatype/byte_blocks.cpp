@@ -14,7 +14,7 @@ std::size_t sum(std::span<const std::size_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
 }
 
-/// Whether ints can tell all places, although maybe not all sizes.
+/// Whether all places fit in ints, although maybe not all sizes.
 bool places_fit(std::span<const std::size_t> sizes, std::size_t longest) {
   return longest == kAnyLength || sum(sizes) <= kMaxCount;
 }

@@ -34,7 +34,7 @@ struct SentBlocks {
   SentBlocks() = default;
   SentBlocks(coll::ConstBytes all, std::span<const std::size_t> sizes, std::size_t longest);
   ByteBlocks blocks;
-  const std::byte* memory = nullptr;  ///< what the places count from
+  const std::byte* memory = nullptr;  ///< the origin of the places
 
  private:
   std::unique_ptr<std::byte[]> together_;

@@ -20,7 +20,7 @@ struct Envelope {
   }
 };
 
-/// False where the library knows no such datatype.
+/// False if the library does not know the datatype.
 bool get_envelope(MPI_Datatype type, Envelope& e);
 
 /// The arguments that a derived datatype was made with. The datatypes among them are freed with it.

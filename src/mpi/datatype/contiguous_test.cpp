@@ -7,7 +7,7 @@
 
 namespace isthmus::face {
 
-/// One that is only asked for.
+/// A grid whose address alone is used.
 Grid* grid() {
   alignas(Grid) static std::byte memory[sizeof(Grid)];
   return reinterpret_cast<Grid*>(memory);

@@ -169,8 +169,8 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
     bytes_ = {data, size};
     return;
   }
-  // A library may pack the value of a long double and leave its padding as it was: what another
-  // message held would go to another site.
+  // A library may pack the value of a long double without its padding: bytes of another message
+  // would then go to another site.
   owned_ = long_double_ != nullptr ? std::make_unique<std::byte[]>(size)
                                    : std::make_unique_for_overwrite<std::byte[]>(size);
   if (in_place) {

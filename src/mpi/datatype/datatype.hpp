@@ -83,15 +83,15 @@ class Incoming {
   const char* long_double_ = nullptr;
 };
 
-/// Packed bytes of `count` elements. The datatype of zero elements is not looked at, here and
-/// below: MPICH takes whatever stands there, MPI_DATATYPE_NULL too.
+/// Packed bytes of `count` elements. The datatype of zero elements is not checked, here and below:
+/// MPICH takes any value, MPI_DATATYPE_NULL too.
 std::size_t packed_size(MPI_Count count, MPI_Datatype type);
 /// True when `count` elements of `type` are one gapless run of memory in type map order,
 /// starting at the buffer's address plus *lower (the true lower bound).
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
-/// Frees a datatype that is_contiguous and packed_size may have been asked about.
+/// Frees a datatype that is_contiguous and packed_size may know.
 int free_type(MPI_Datatype* type);
-/// Grows with each datatype freed: what was learnt of derived datatypes before is stale.
+/// Grows with each freed datatype: earlier knowledge of derived datatypes is stale then.
 std::uint64_t types_freed();
 /// The program's datatypes in use.
 HandleUses& type_uses();

@@ -11,7 +11,7 @@ namespace isthmus::face {
 /// would pass between this process and a rank that has another one.
 void check_long_double(const GridComm& g, int rank, const char* long_double);
 
-/// The same for a collective with data of `type`. All members decide alike, whatever their part.
+/// The same for a collective with data of `type`. All members decide alike, for any part in it.
 void check_long_double(const GridComm& g, MPI_Datatype type);
 
 }  // namespace isthmus::face

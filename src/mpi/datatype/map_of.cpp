@@ -20,12 +20,12 @@ using core::TypeMap;
 using core::TypeMapBuilder;
 using Numbers = std::span<const std::int64_t>;
 
-/// The arguments of the call that made a datatype, in the order of the function's small form:
-/// counts and displacements are numbers alike, whatever the library calls them.
+/// The arguments of the call that made a datatype, in the order of the function's small form.
+/// Counts and displacements are numbers alike, in every library.
 struct Arguments {
   std::vector<std::int64_t> numbers;  // integers, or the large counts
   std::vector<std::int64_t> places;   // addresses, or the large displacements in bytes
-  std::vector<int> integers;          // as told: what is never large
+  std::vector<int> integers;          // as reported: the arguments that are never large
 };
 
 Arguments arguments_of(const Envelope& e, const Contents& c) {

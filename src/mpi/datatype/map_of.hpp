@@ -24,14 +24,14 @@ class BasicSizes {
   /// The bytes of an element of a predefined datatype whose own are `size`.
   virtual std::int64_t size(MPI_Datatype type, std::int64_t size) const = 0;
 };
-/// The map of the same elements where they have other sizes: displacements of the datatype are
-/// bytes there, and what counts in elements counts theirs.
+/// The map of the same elements with other sizes. Displacements of the datatype in bytes stay
+/// bytes; those in elements count the other sizes.
 core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes);
 
 /// Gives the value of core::Piece::element for a basic element of `size` bytes (one half of a
 /// complex number).
 using ElementOf = int (*)(MPI_Datatype type, int size);
-/// The map of a datatype as map_of, whose pieces name their predefined datatypes.
+/// The map of a datatype as map_of, with the predefined datatypes of its pieces.
 core::TypeMap map_telling(MPI_Datatype type, ElementOf element);
 
 /// The predefined datatype of all elements of `type`; MPI_DATATYPE_NULL if they are of several.

@@ -1,6 +1,6 @@
-// Whether a type map is one gapless run of memory in order, worked out from how the datatype was
-// made. Size and extents do not tell: {(int, 4), (int, 0)} has no gap, but its order is not that
-// of memory.
+// Whether a type map is one gapless run of memory in order, worked out from the datatype's
+// construction. Size and extents are not enough: {(int, 4), (int, 0)} has no gap, but its order is
+// not that of memory.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ TEST(TypeShape, LongDoubleIsSeenWhereverItIs) {
 
   ShapeBuilder builder;
   builder.add(kInt, 1, 0);
-  builder.add(kLongDouble, 0, 16);  // none of it
+  builder.add(kLongDouble, 0, 16);  // no byte of it
   EXPECT_EQ(builder.shape().long_double, nullptr);
   builder.add(kLongDouble, 1, 16);
   builder.add(kInt, 1, 32);

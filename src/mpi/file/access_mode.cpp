@@ -9,7 +9,7 @@
 namespace isthmus::face {
 namespace {
 
-/// The same number in all libraries, whose constants differ.
+/// The same number in all libraries; their constants differ.
 int common(int amode) {
   int result = 0, bit = 1;
   for (const int mode :

@@ -13,7 +13,7 @@ namespace isthmus::face {
 /// Program's thread only, but for bytes(), which do not move.
 class FileData {
  public:
-  /// Packs what is to be written. Throws coll::Failure.
+  /// Packs the data to write. Throws coll::Failure.
   FileData(const Memory& memory, Direction direction, RepresentationRef representation);
   std::span<std::byte> bytes() { return bytes_; }
   /// The first `got` bytes have been read: unpacks them. Returns how many bytes of memory's
@@ -26,7 +26,7 @@ class FileData {
   std::unique_ptr<Outgoing> out_;
   std::unique_ptr<Incoming> in_;
   RepresentationRef representation_;
-  KeptType type_;  // of what is converted
+  KeptType type_;  // of converted data
   std::vector<std::byte> converted_;
   std::span<std::byte> bytes_;
 };

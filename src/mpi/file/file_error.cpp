@@ -8,8 +8,8 @@
 namespace isthmus::face {
 namespace {
 
-// Calls the program's `handler` for files that are to be opened.
-// Open MPI (4.1 and 5.0) calls none of MPI_FILE_NULL: there it is called on a file that has it.
+// Calls the program's `handler` for files that are to be opened. Open MPI (4.1 and 5.0) never calls
+// the handler of MPI_FILE_NULL. There it is called on a file that has it.
 void call_handler_of_no_file([[maybe_unused]] MPI_Errhandler handler, int code) {
 #ifdef OPEN_MPI
   MPI_File file = make_native_file();

@@ -11,7 +11,7 @@
 namespace isthmus::face {
 
 struct FileHome {
-  int cluster = -1;  ///< index; -1: neither the name nor a hint says
+  int cluster = -1;  ///< index; -1: neither the name nor a hint names one
   std::string path;  ///< there
 };
 /// Throws coll::Failure for a cluster that the grid does not have, and for no name.

@@ -18,7 +18,7 @@ inline constexpr const char* kGatherHint = "isthmus_gather";
 
 /// The value of a hint; empty without it. Short of MPI_MAX_INFO_VAL.
 std::string hint_of(MPI_Info info, const char* key);
-/// A copy of `info` with what Isthmus decided. The caller frees it.
+/// A copy of `info` with Isthmus's own values. The caller frees it.
 MPI_Info hints_in_use(MPI_Info info, const std::string& home);
 
 /// Frees the datatypes of a view.

@@ -53,8 +53,8 @@ MPI_Comm same_members(MPI_Comm comm, int rank) {
 /// The location of the file, decided by rank 0.
 struct Plan {
   Text path;
-  /// Index of the cluster, or of open_by_all the first rank there, as each run counts clusters its
-  /// own way; -1: the text says what is wrong.
+  /// Index of the cluster, or for open_by_all the first rank there, since each run numbers clusters
+  /// differently; -1: the text is the error.
   int home = 0;
 };
 

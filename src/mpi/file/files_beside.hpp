@@ -22,7 +22,7 @@ std::string leave_nonce(const std::string& folder);
 /// The nonce as each process sees it. The process that left it removes it in the end.
 class Nonce {
  public:
-  /// `path` is empty where none was left.
+  /// `path` is empty if the folder has none.
   Nonce(std::string path, bool mine) : path_(std::move(path)) {
     if (mine && !path_.empty()) mine_.emplace(path_);
   }

@@ -1,5 +1,5 @@
-// One member's part in a gathered write: what it sends and what it does in between. Over
-// coll::Party and file::Storage alone, so that tests have both in memory.
+// One member's part in a gathered write: its messages and its work between them. Uses coll::Party
+// and file::Storage alone, so that tests have both in memory.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +32,16 @@ struct ViewTerms {
   std::size_t map_bytes = 0;  ///< of the filetype's map, encoded
 };
 
-/// Collective: the views of all members, by rank; nothing, in all of them, where one cannot be
-/// read. Throws coll::Failure.
+/// Collective: the views of all members, by rank; empty in all of them if one cannot be read.
+/// Throws coll::Failure.
 coll::Task tell_views(coll::Party& party, const file::View& mine, std::vector<ViewTerms> all,
                       std::optional<std::vector<file::View>>& views);
 
 /// The means of a member.
 struct GatherMeans {
-  /// Does what may block, in the order in which it is given; what it throws poll() throws.
+  /// Runs blocking work, in the order in which it is given; poll() throws its exception.
   std::function<coll::Pending(std::function<void()>)> work;
-  /// Waits for what this process wrote before, which comes before; empty: it has come.
+  /// Waits for this process's earlier writes, which come first; empty: they have come.
   std::function<void()> settle;
   file::Storage* storage = nullptr;  ///< of an aggregator
 };
@@ -56,7 +56,8 @@ class GatherSteps {
   /// Collective. Throws coll::Failure where members do not hear of each other.
   coll::Task run(coll::Party& party);
 
-  /// After run(): false: nothing was done, as it is not worth it; each writes its own.
+  /// After run(). False: nothing was written, as it is not worth gathering; each writes its own
+  /// data.
   bool gathered() const { return rounds_.has_value(); }
   /// After run(): the first member's error, the same in all.
   const std::optional<file::Error>& failure() const { return failure_; }

@@ -28,11 +28,11 @@ struct GatherTerms {
 
 using GatheringRef = std::shared_ptr<Gathering>;
 
-/// Whether hints say that nothing is to be gathered.
+/// Whether hints disable gathering.
 bool refuses_gathering(MPI_Info info);
 
 GatherTerms gather_terms(const GridFile& file, const file::View& view, MPI_Info info);
-/// Collective: `all` are what the members said. Null: each writes its own pieces.
+/// Collective: `all` are the members' terms. Null: each writes its own pieces.
 GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
                                 const std::vector<GatherTerms>& all);
 
@@ -58,16 +58,16 @@ class GatherOutcome {
 };
 using GatherOutcomeRef = std::shared_ptr<const GatherOutcome>;
 
-/// Bytes of a write, and what keeps them.
+/// Bytes of a write, and their owner.
 struct KeptBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-/// Collective: writes from byte `position` of the view on, after what was begun before on the file.
-/// It has ended when this returns, unless `at_once`: then every wait and test helps it along.
-/// `function` is a string literal. `otherwise` is called once where it ends in vain, before anybody
-/// sees that, by the thread that helps it along, under the progress lock: it neither waits nor
+/// Collective: writes from byte `position` of the view on, after earlier writes to the file. It has
+/// ended when this returns, unless `at_once`: then every wait and test helps it along. `function`
+/// is a string literal. `otherwise` is called once if the members do not gather: before the end is
+/// visible, by the thread that helps it along, under the progress lock. It neither waits nor
 /// throws.
 GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                 const GatheringRef& gathering, const char* function,

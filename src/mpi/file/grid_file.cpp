@@ -34,7 +34,7 @@ std::vector<GridFileRef> all_open() {
   return all;
 }
 
-/// Programs are to close their files, but where they do not, none is to lack what was written.
+/// Programs should close their files. If they do not, no file may lack written data.
 class LeftOpen final : public FilesLeftOpen {
  public:
   void settle() override {

@@ -44,13 +44,13 @@ struct GridFile {
   std::string name;  ///< by which the program opened it
   file::Paths paths;
   std::string home;                       ///< the cluster where the file is
-  bool keeper = false;                    ///< this process removes what is to go with the file
+  bool keeper = false;                    ///< this process removes the files that go with the file
   bool near = false;                      ///< in this process's own file system
   std::optional<file::Leftover> goes;     ///< of the keeper that is near: removed at the end
-  std::shared_ptr<file::Caller> service;  ///< which this process asks, unless it is near
+  std::shared_ptr<file::Caller> service;  ///< that this process uses, unless it is near
   std::shared_ptr<file::OpenFile> file;
   bool atomic = false;
-  bool refuses_gathering = false;  ///< a hint of this process's says so
+  bool refuses_gathering = false;  ///< set by a hint of this process
 
   std::mutex mutex;  ///< guards what follows, which several threads may use
   ViewOfFile view;
@@ -77,13 +77,13 @@ void forget_file(MPI_File handle);
 /// Runs `work`, which waits for another cluster, on the worker while this thread waits as MPI does.
 /// Throws what it throws.
 void run_on_worker(MPI_Comm comm, const char* function, const std::function<void()>& work);
-/// Removes a file beside the grid file, or itself, where it is.
+/// Removes a file beside the grid file, or itself, in its place.
 void remove_beside(const GridFile& file, const char* function, const std::string& path);
 /// For the keeper. The shared pointer is 0 from now on.
 void remove_shared_number(const GridFile& file, const char* function);
 
 /// The item of every process that has opened the file, by rank. The item holds no pointers.
-/// `failed`, a string literal, says what they could not tell each other.
+/// `failed`, a string literal, is the error if they cannot exchange it.
 void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all, const char* failed);
 template <class Item>
 std::vector<Item> tell_all(const GridFile& file, const Item& mine, const char* failed) {
@@ -95,9 +95,9 @@ std::vector<Item> tell_all(const GridFile& file, const Item& mine, const char* f
 
 /// The processes at large: collective over those that opened the file.
 void meet_all(const GridFile& file);
-/// Collective: `work` succeeds in every process, or all throw: the first that failed says why.
+/// Collective: `work` succeeds in every process, or all throw the error of the first that failed.
 void together(const GridFile& file, const std::function<void()>& work);
-/// The same of what GridFile::run runs.
+/// The same with GridFile::run.
 void run_together(const GridFile& file, const char* function, const std::function<void()>& work);
 /// All give the same, or all throw MPI_ERR_NOT_SAME with `what`.
 void require_same(const GridFile& file, std::int64_t value, const char* what);

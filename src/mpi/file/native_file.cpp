@@ -38,7 +38,7 @@ struct Head {
 };
 constexpr std::size_t kMagic = 1;
 
-/// Words before the head of all files; nothing where this library's objects look otherwise.
+/// Words before the head of all files; empty if this library's objects look different.
 std::optional<std::size_t> words_before(const Class* files) {
   const auto* const sample = reinterpret_cast<Class* const*>(MPI_FILE_NULL);
   if (files == nullptr || files->constructors == nullptr) return std::nullopt;
@@ -65,7 +65,9 @@ void destroy(MPI_File file) {
   auto* const words = reinterpret_cast<Class**>(file);
   const auto* const files = static_cast<Class*>(native_function("ompi_file_t_class"));
   auto* const head = reinterpret_cast<Head*>(words + *words_before(files));
-  if (--head->references > 0) return;  // the library frees no handles, as it has been asked
+  if (--head->references > 0)
+    return;  // the library frees no handles, as Isthmus's function
+             // requested
   for (auto** each = files->destructors; *each != nullptr; ++each) (*each)(file);
   std::free(file);
 }

@@ -18,10 +18,10 @@ class OwnAccess : public std::enable_shared_from_this<OwnAccess> {
   OwnAccess(GridFileRef file, Direction direction, std::shared_ptr<FileData> data,
             const ViewOfFile& view);
 
-  /// `position`: in etypes; nothing: the shared pointer's. `at_once`: it may not block. Throws
-  /// file::Error of what was written before.
+  /// `position`: in etypes; empty: the shared pointer's. `at_once`: it may not block. Throws
+  /// file::Error of earlier writes.
   void start(std::optional<std::int64_t> position, bool at_once);
-  /// The same at once; what it throws, finish() throws.
+  /// The same at once; finish() throws its exception.
   void start_late(std::optional<std::int64_t> position) noexcept;
   /// After start().
   bool done() const { return under_way_ ? under_way_->done() : job_->done(); }
@@ -40,7 +40,7 @@ class OwnAccess : public std::enable_shared_from_this<OwnAccess> {
   const file::View seen_;
   const bool atomic_;
   std::unique_ptr<file::UnderWay> under_way_;
-  JobRef job_;  // what would block
+  JobRef job_;  // work that would block
   std::size_t moved_ = 0;
 };
 

@@ -21,7 +21,7 @@ struct Memory {
   MPI_Datatype type;
 };
 
-/// As in memory, but for what others override.
+/// Represents data as in memory, unless a derived class overrides it.
 class Representation {
  public:
   explicit Representation(std::string name) : name_(std::move(name)) {}
@@ -34,7 +34,7 @@ class Representation {
   virtual core::TypeMap in_file(MPI_Datatype type) const;
   /// False: data in this direction is packed as in memory, and write and read are not called.
   virtual bool converts(Direction) const { return false; }
-  /// Fills `file`, which is as large as in_file says. Throws coll::Failure.
+  /// Fills `file`, whose size comes from in_file. Throws coll::Failure.
   virtual void write(const Memory&, std::span<std::byte>) const {}
   /// Takes what `file` has whole. Returns how many bytes of memory's elements that are. Throws
   /// coll::Failure.
@@ -45,9 +45,9 @@ class Representation {
 };
 using RepresentationRef = std::shared_ptr<const Representation>;
 
-/// Null for none of this name.
+/// Null if the name is unknown.
 RepresentationRef registered(const std::string& name);
-/// Throws coll::Failure with MPI_ERR_UNSUPPORTED_DATAREP for none.
+/// Throws coll::Failure with MPI_ERR_UNSUPPORTED_DATAREP if the name is unknown.
 RepresentationRef representation_named(const char* name);
 const RepresentationRef& native_representation();
 

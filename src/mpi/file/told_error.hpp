@@ -11,7 +11,7 @@ namespace isthmus::face {
 
 /// Holds no pointers. A long sentence is cut.
 struct ToldError {
-  int number = 0;  ///< an errno; 0: nothing is wrong
+  int number = 0;  ///< an errno; 0: no error
   std::array<char, 512> text{};
 
   ToldError() = default;

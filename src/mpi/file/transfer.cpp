@@ -41,7 +41,7 @@ class Access final : public Operation {
     etypes = static_cast<std::int64_t>(data_->bytes().size()) / etype_size_;
   }
 
-  /// `position`: in etypes; nothing: the shared pointer's.
+  /// `position`: in etypes; empty: the shared pointer's.
   void start(std::optional<std::int64_t> position, bool at_once) {
     if (!position || !gathering_) return own_->start(position, at_once);
     std::function<void()> otherwise;
@@ -73,7 +73,7 @@ class Access final : public Operation {
     return true;
   }
 
-  std::int64_t etypes = 0;  ///< asked for
+  std::int64_t etypes = 0;  ///< requested
   std::int64_t moved() const { return static_cast<std::int64_t>(moved_) / etype_size_; }
 
  private:
@@ -82,7 +82,7 @@ class Access final : public Operation {
   std::shared_ptr<FileData> data_;
   std::int64_t etype_size_;
   GatheringRef gathering_;
-  GatherOutcomeRef gathered_;  // null: nothing is gathered
+  GatherOutcomeRef gathered_;  // null: not gathered
   std::shared_ptr<OwnAccess> own_;
   std::size_t moved_ = 0;
   std::optional<FarAccess> far_;  // until it has ended

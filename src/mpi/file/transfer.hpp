@@ -1,5 +1,5 @@
-// Reading and writing grid files, in every form: what the generated entries call
-// (tools/generate/files.py). Errors are raised by the file's handler.
+// Reading and writing grid files, in every form, for the generated entries
+// (tools/generate/files.py). The file's handler raises errors.
 #pragma once
 
 #include "mpi/file/grid_file.hpp"

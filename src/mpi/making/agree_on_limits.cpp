@@ -20,7 +20,7 @@
 namespace isthmus::face {
 namespace {
 
-/// A predefined attribute of MPI_COMM_WORLD, or nothing where the native library has no value.
+/// A predefined attribute of MPI_COMM_WORLD, or empty if the native library has no value.
 std::optional<int> world_attribute(int keyval) {
   Inside inside;
   int* value = nullptr;
@@ -31,9 +31,8 @@ std::optional<int> world_attribute(int keyval) {
   return *value;
 }
 
-/// The same in a world and in all that it spawns: programs decide by it on both sides. Not set
-/// where the library of one cluster does not know: MPICH knows its own if its launcher has been
-/// told.
+/// The same in a world and in all that it spawns: programs on both sides use it for decisions. Not
+/// set if the library of one cluster does not know it: MPICH knows its own only from its launcher.
 int universe_of(const std::vector<int>& of_clusters) {
   if (const char* const parents = setting("ISTHMUS_UNIVERSE")) return std::atoi(parents);
   if (std::find(of_clusters.begin(), of_clusters.end(), 0) != of_clusters.end()) return 0;

@@ -42,11 +42,11 @@ std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
   return all;
 }
 
-/// One member's say in MPI_Comm_split.
+/// One member's arguments of MPI_Comm_split.
 struct SplitChoice {
   int colour = MPI_UNDEFINED;
   int key = 0;
-  std::uint64_t context = 0;  ///< what it offers as the context, should it be rank 0 of the result
+  std::uint64_t context = 0;  ///< its offer for the context, used if it is rank 0 of the result
 };
 
 /// The choices of all members, by rank. When it returns, every member has called it, so a blocking
@@ -68,8 +68,8 @@ std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const 
 void meet(const GridCommRef& comm);
 
 /// The smallest and the largest of the numbers that members give, over the cluster's members of a
-/// communicator (native or grid); nothing when none gives one. Every member there has called it
-/// when it returns.
+/// communicator (native or grid); empty when none gives one. Every member there has called it when
+/// it returns.
 struct Extremes {
   int least;
   int most;

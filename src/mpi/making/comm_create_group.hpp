@@ -15,7 +15,7 @@ struct FromGroup {
   std::string tag;     ///< the same on all members
 };
 
-/// The communicator of `group`, of members of `parent`, native where it lies in one cluster;
+/// The communicator of `group`, of members of `parent`, native if it lies in one cluster;
 /// MPI_COMM_NULL for a process that is not in it. `tag`: 0 to MPI_TAG_UB, another for each call
 /// under way. `from`: null on all members, or on none. Returns an MPI error code (raised) or throws
 /// coll::Failure.

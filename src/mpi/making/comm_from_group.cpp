@@ -51,7 +51,7 @@ int make_from_group(MPI_Group handle, const char* stringtag, MPI_Comm* made) {
   return MPI_SUCCESS;
 }
 
-/// The last of what the caller asked for.
+/// Applies the remaining arguments of the caller.
 void dress(MPI_Comm made, MPI_Info info, MPI_Errhandler errhandler) {
   native.Comm_set_errhandler(made, errhandler);
   if (info != MPI_INFO_NULL) isthmus_Comm_set_info(made, info);
@@ -115,7 +115,7 @@ Remote find_remote(const core::Group& local, MPI_Group handle, int leader, int t
   return {std::make_unique<Passing>(make), here < there ? 1 : 0};
 }
 
-/// Uses two communicators: one of my side, and one of the leaders, who alone know both sides.
+/// Uses two communicators: one of my side, and one of the leaders, which alone know both sides.
 int create_inter(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
                  const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
                  MPI_Comm* newintercomm) {

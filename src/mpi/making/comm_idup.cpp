@@ -19,7 +19,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Looks the function up by what the table has: not every mpi.h declares it.
+/// Looks the function up in the table: not every mpi.h declares it.
 template <class Table>
 int native_idup_with_info(const Table& table, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                           MPI_Request* request) {
@@ -64,8 +64,8 @@ Duplication::Give giving_to(MPI_Comm* newcomm) {
   return [newcomm](MPI_Comm made) { *newcomm = made; };
 }
 
-/// Whether `caller`, a return address, lies in a Fortran layer of Open MPI that comes by itself and
-/// not through idup_for_fortran: no such one is known to 5.0.
+/// Whether `caller`, a return address, lies in a Fortran layer of Open MPI that calls directly,
+/// without idup_for_fortran. 5.0 has none that is known.
 bool copies_handle_at_once([[maybe_unused]] const void* caller) {
 #ifdef OPEN_MPI
   Dl_info where{};
@@ -168,7 +168,7 @@ void isthmus_fortran_comm_idup(MPI_Fint* comm, MPI_Fint* newcomm, MPI_Fint* requ
 
 void isthmus_fortran_comm_idup_with_info(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* newcomm,
                                          MPI_Fint* request, MPI_Fint* ierror) {
-  // Open MPI 4's header lacks the function, so none that counts is made from it.
+  // Open MPI 4's header lacks the function, so it has no counting wrapper.
 #if OMPI_MAJOR_VERSION >= 5
   auto* const idup =
       profiles() ? isthmus_profiled_Comm_idup_with_info : isthmus_Comm_idup_with_info;

@@ -1,5 +1,5 @@
-// MPI_Comm_split and MPI_Comm_split_type. Members tell each other their choices; each cluster
-// splits natively in the order that the whole has.
+// MPI_Comm_split and MPI_Comm_split_type. Members exchange their choices; each cluster splits
+// natively in the order of the whole.
 #include "mpi/making/comm_split.hpp"
 
 #include <algorithm>

@@ -78,8 +78,8 @@ bool Duplication::begin() {
 
 coll::Task Duplication::start(coll::Party& party) { return duplicate(party); }
 
-/// One after the other: Open MPI begins parts of the native duplication whenever it gets to them,
-/// so nothing else may go by the parent's handle meanwhile.
+/// In sequence: Open MPI begins parts of the native duplication at any time, so no other operation
+/// may use the parent's handle meanwhile.
 coll::Task Duplication::duplicate(coll::Party& party) {
   coll::Pending begun(std::make_unique<Beginning>(*this));
   co_await begun;
@@ -130,7 +130,7 @@ coll::Task Duplication::find_tags(coll::Party& party) {
   if (search.found()) {
     tags_ = TagRange::found(*search.found());
   } else if (made_well_) {
-    // Which runs the attributes' copy functions once more: nothing else makes one without waiting.
+    // This runs the attributes' copy functions once more: no other way makes one without waiting.
     const NativeIdup under_way;
     MPI_Comm shadow = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;

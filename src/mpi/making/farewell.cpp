@@ -1,6 +1,6 @@
-// Within a run the members tell its first one that they have left the meeting, and wait for its
-// word: if one of them fails, all end. Only the first ones tell each other, and only that wait ends
-// with the other run.
+// Within a run, the members report to its first one that they have left the meeting, and wait for
+// its answer: if one of them fails, all end. Only the first ones of the runs notify each other, and
+// only that wait ends with the other run.
 #include "mpi/making/farewell.hpp"
 
 #include <map>

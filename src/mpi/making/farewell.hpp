@@ -1,5 +1,5 @@
-// The end of MPI_Comm_disconnect where members are of several runs: afterwards each run may end, in
-// whatever way, and the others go on.
+// The end of MPI_Comm_disconnect if members are of several runs: afterwards each run may end in any
+// way, and the others go on.
 #pragma once
 
 #include "mpi/comm/comm.hpp"

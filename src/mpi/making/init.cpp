@@ -23,7 +23,7 @@
 namespace isthmus::face {
 namespace {
 
-/// The program's view, where it has begun a session: the native library's world began with it.
+/// The program's view, if it has begun a session: the native library's world began with it.
 struct Lifetime {
   std::mutex mutex;
   bool joined = false;                   ///< by MPI_Init or a session
@@ -48,7 +48,7 @@ bool natively_ended() {
 /// library may begin.
 void show_joining() {
   int file = memfd_create("isthmus-joins", MFD_CLOEXEC);
-  for (const char* folder : {"/dev/shm", "/tmp"}) {  // where the system refuses memfd_create
+  for (const char* folder : {"/dev/shm", "/tmp"}) {  // used if the system refuses memfd_create
     if (file >= 0) break;
     std::string path = std::string(folder) + "/isthmus-joins-XXXXXX";
     file = mkostemp(path.data(), O_CLOEXEC);
@@ -140,7 +140,7 @@ bool begin_session() {
     };
     if (initialize(nullptr, nullptr, MPI_THREAD_MULTIPLE, &life.provided, multiple) !=
         MPI_SUCCESS) {
-      return true;  // the native session says why
+      return true;  // the native session reports the error
     }
     life.joined = life.by_session = true;
     // Not std::atexit, which is of this library (native/never_destroyed.cpp).
@@ -185,7 +185,7 @@ ISTHMUS_MPI(Finalize)() {
       return MPI_SUCCESS;
     }
   }
-  return finalize_natively();  // calls leave_grid: join.cpp says when
+  return finalize_natively();  // calls leave_grid: see join.cpp
 }
 
 // coverage: of MPI_Init, also where a session came before it

@@ -1,5 +1,5 @@
-// MPI_Intercomm_merge: the members of both sides in one order, which is a reordering of what the
-// intercommunicator's collectives go over already.
+// MPI_Intercomm_merge: the members of both sides in one order. That is a reordering of the
+// communicator that the intercommunicator's collectives use already.
 #include <algorithm>
 #include <optional>
 #include <span>

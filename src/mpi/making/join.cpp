@@ -39,8 +39,8 @@ namespace {
 // faster sibling (2026-11: mpirun takes some 100 ms on a loaded host).
 constexpr std::chrono::milliseconds kLastWait{1000};
 
-// On the I/O thread: no MPI, no locks, no program code. The launcher says what happened; in case
-// it cannot, one rank of each cluster does too.
+// On the I/O thread: no MPI, no locks, no program code. The launcher prints the reason. In case it
+// cannot, one rank of each cluster prints it, too.
 void on_fault(bool says_why, const std::string& sentence, int code) {
   core::trace::dump(sentence.c_str());
   std::this_thread::sleep_for(kLastWait);

@@ -6,8 +6,9 @@
 
 namespace isthmus::face {
 
-/// Before the native MPI_Session_init: joins the grid where this is the first. Waits for all ranks
-/// then, as MPI_Init does. False: too late, MPI_Finalize has ended all. Outside a grid: nothing.
+/// Before the native MPI_Session_init: joins the grid if this is the first. Waits for all ranks
+/// then, as MPI_Init does. False: too late, MPI_Finalize has ended all. Outside a grid it does
+/// nothing.
 bool begin_session();
 /// After the native MPI_Session_finalize, or a native MPI_Session_init that failed.
 void end_session();

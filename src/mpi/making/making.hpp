@@ -22,8 +22,8 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
                 const TopologyRef& topology, const SessionRef& session, MPI_Comm* result);
 
 /// Agrees on a range of tags for the communicator of `context`, between those members that have
-/// `native_part`; none where a process is alone there. `clusters`: how many it spans. Collective
-/// over `native_part`. Throws coll::Failure.
+/// `native_part`; empty if a process is alone there. `clusters`: how many it spans. Collective over
+/// `native_part`. Throws coll::Failure.
 TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part);
 /// In how many clusters the members are.
 int clusters_of(const core::Group& group);

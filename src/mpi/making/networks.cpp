@@ -24,7 +24,7 @@ int gateways_of_fewest(const core::World& world) {
   return std::max(1, *std::min_element(gateways.begin(), gateways.end()));
 }
 
-/// `assumed`, but for what `text` says.
+/// `assumed`, changed by `text`.
 coll::Network changed(const core::World& world, coll::Network assumed, const std::string& text) {
   std::vector<std::string> names;  // by the number that layouts have for them
   for (const core::Cluster& cluster : world.part(0)) names.push_back(cluster.name);

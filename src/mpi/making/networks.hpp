@@ -12,7 +12,8 @@ namespace isthmus::face {
 /// `text` is ISTHMUS_NETWORK's. Throws std::runtime_error with a sentence where it is wrong.
 coll::Network networks_of(const core::World& world, const std::string& text);
 
-/// The same of clusters that turned out to stand in one room: what `text` leaves out is as there.
+/// The same for clusters that turned out to stand in one room: that gives the figures missing in
+/// `text`.
 coll::Network networks_of_room(const core::World& world, const std::string& text, double bandwidth);
 
 /// Whether the known figures allow that the clusters stand in one room, and some figures are

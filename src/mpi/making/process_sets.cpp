@@ -39,7 +39,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return found;
 }
 
-/// As the launcher says them: names alone do not tell, since a cluster's own may have dots.
+/// From the launcher: names alone are not enough, since a cluster's own may have dots.
 const std::vector<InnerGrid>& inner_grids() {
   static const std::vector<InnerGrid> known = [] {
     std::vector<InnerGrid> found;
@@ -75,7 +75,7 @@ std::vector<std::string> our_sets() {
   return names;
 }
 
-/// The members of a set of ours; nothing for a native one.
+/// The members of a set of ours; empty for a native one.
 std::optional<core::Group> members_of(const char* name) {
   if (native_call() || name == nullptr) return std::nullopt;
   const Grid& here = *grid();
@@ -96,8 +96,8 @@ int check_session(MPI_Session session) {
   return native.Session_get_num_psets(session, MPI_INFO_NULL, &number);
 }
 
-/// A cluster or a grid that there is not. The native library's errors about sets pass by the
-/// session's handler (MPICH 4.0), so this one does not ask it.
+/// Whether it names a cluster or a grid that does not exist. The native library's errors about sets
+/// bypass the session's handler (MPICH 4.0), so this one does not call it.
 bool is_unknown(const char* name) {
   if (native_call() || name == nullptr) return false;
   const std::string_view text = name;
@@ -111,7 +111,7 @@ int refuse(MPI_Session session, const char* function, const char* name) {
   return code;
 }
 
-/// Writes a name as MPI does: a length of 0 asks for the one needed.
+/// Writes a name as MPI does: a length of 0 requests the length.
 void write_name(const std::string& name, int* length, char* out) {
   const auto needed = static_cast<int>(name.size()) + 1;
   if (*length > 0) {

@@ -23,8 +23,8 @@ constexpr const char* kSessionInit = "MPI_Session_init";
 constexpr const char* kTooLate =
     "MPI_Finalize has ended this process's part in the grid; begin the session before it";
 
-// Open MPI 4 has neither of these constants, which are addresses in 5: those in the program, where
-// the linker has copied them there.
+// Open MPI 4 has neither of these constants. In 5 they are addresses: in the program, if the linker
+// has copied them there.
 MPI_Session null_session() {
 #ifdef OPEN_MPI
   return static_cast<MPI_Session>(dlsym(RTLD_DEFAULT, "ompi_mpi_instance_null"));
@@ -53,7 +53,7 @@ void call(MPI_Errhandler handler, MPI_Info info, int code) {
   native.Session_finalize(&session);
 }
 
-/// MPI_Session_init after the end. The library offers nothing to abort with any more.
+/// MPI_Session_init after the end. The library has no way to abort any more.
 int refuse(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   *session = null_session();
   const int code = MPI_ERR_UNSUPPORTED_OPERATION;

@@ -23,7 +23,7 @@ struct Side {
   /// For the leader: sends the other leader `words`, and returns the words that come back. Empty:
   /// they could not reach each other, and an error has been raised. May throw coll::Failure.
   std::function<std::optional<Words>(const Words& words)> exchange;
-  SessionRef session = {};  ///< that `comm` comes from, on all its members or on none
+  SessionRef session = {};  ///< of `comm`, on all its members or on none
 };
 
 struct Meeting {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int32_t kSource = 0;
 
-/// The other root, once the launcher has told it.
+/// The other root, from the launcher.
 struct Remote {
   core::NodeId node;
   std::uint64_t context;

@@ -1,4 +1,4 @@
-// MPI_Comm_get_parent: a spawned process connects to its parents in MPI_Init, which asks this
+// MPI_Comm_get_parent: a spawned process connects to its parents in MPI_Init, which calls this
 // first.
 #include <memory>
 #include <string>

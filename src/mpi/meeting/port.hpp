@@ -1,4 +1,4 @@
-// Ports: where two sides that do not know each other meet.
+// Ports: two sides that do not know each other meet there.
 #pragma once
 
 #include <functional>

@@ -24,8 +24,7 @@ extern const FaceFunction kProfiledFunctions[];
 /// process does not have them any more.
 char* setting(const char* name);
 
-/// Whether calls that communicate are counted, so that functions are to be those of
-/// kProfiledFunctions.
+/// Whether calls that communicate are counted, so that kProfiledFunctions apply.
 bool profiles();
 
 /// A function of the native library that mpi.h may not declare, or null.
@@ -33,8 +32,8 @@ void* native_function(const char* symbol);
 
 }  // namespace isthmus::face
 
-/// The one symbol that a face exports. `library` is the open native libmpi, `setting` what the
-/// function of that name asks. Fills the table of native functions and returns the functions that
-/// the stub should route here.
+/// The one symbol that a face exports. `library` is the open native libmpi, `setting` the function
+/// behind setting() above. Fills the table of native functions and returns the functions that the
+/// stub should route here.
 extern "C" __attribute__((visibility("default"))) const isthmus::face::FaceFunction*
 isthmus_face_open(void* library, char* (*setting)(const char* name));

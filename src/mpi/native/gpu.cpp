@@ -17,7 +17,7 @@
 namespace isthmus::face {
 namespace {
 
-// cuPointerGetAttribute, and what cuda.h says of it.
+// cuPointerGetAttribute, and its values in cuda.h.
 using PointerGetAttribute = int (*)(void* value, int attribute, std::uintptr_t address);
 constexpr int kMemoryType = 2, kIsManaged = 8;  // CU_POINTER_ATTRIBUTE_...
 constexpr unsigned kDeviceMemory = 2;           // CU_MEMORYTYPE_DEVICE
@@ -35,7 +35,7 @@ unsigned long long libraries() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t /*size*/, void* into) {
         *static_cast<unsigned long long*>(into) = info->dlpi_adds;
-        return 1;  // all tell the same
+        return 1;  // all have the same
       },
       &count);
   return count;

@@ -15,7 +15,7 @@ class HandleUses {
   void begin(std::uintptr_t handle);
   /// True when that was the last use of a handle whose free was put off: the caller frees it.
   bool end(std::uintptr_t handle);
-  /// For MPI_Type_free and its like. False: nothing uses the handle.
+  /// For MPI_Type_free and its like. False: the handle is not in use.
   bool put_off_free(std::uintptr_t handle);
 
  private:
@@ -25,7 +25,7 @@ class HandleUses {
   };
   std::mutex mutex_;
   std::unordered_map<std::uintptr_t, Use> uses_;
-  std::atomic<std::size_t> size_{0};  // so that frees need no lock while nothing is in use
+  std::atomic<std::size_t> size_{0};  // so that frees need no lock while no handle is in use
 };
 
 }  // namespace isthmus::face

@@ -4,7 +4,7 @@
 
 namespace isthmus::face {
 
-/// Says what MPI_Query_thread is to answer; without it, that is the native library's to say.
+/// Sets the answer of MPI_Query_thread; otherwise the native library answers.
 void set_thread_level(int level);
 
 /// True when the program runs at MPI_THREAD_MULTIPLE. After MPI_Init only.

@@ -21,7 +21,7 @@ constexpr std::uint64_t kOverhead = std::min<std::uint64_t>(MPI_BSEND_OVERHEAD, 
 struct Buffer {
   std::uint64_t size = 0;
   bool automatic = false;
-  std::list<std::pair<std::uint64_t, SendOperation>> sends;  // with what each is charged
+  std::list<std::pair<std::uint64_t, SendOperation>> sends;  // with the charge of each
 
   std::uint64_t reap() {
     std::uint64_t used = 0;
@@ -184,7 +184,7 @@ class Flush final : public Operation {
   bool flushed_ = false;
 };
 
-/// `comm`: whose error handler errors go by, or MPI_COMM_NULL.
+/// `comm`: its error handler gets errors; or MPI_COMM_NULL.
 int iflush(const Owner& of, MPI_Comm comm, int code, MPI_Request* request) {
   if (code != MPI_SUCCESS || native_call() || drained(of)) return code;
   auto flush = std::make_unique<Flush>(of, *request);
@@ -192,7 +192,7 @@ int iflush(const Owner& of, MPI_Comm comm, int code, MPI_Request* request) {
   return make_request(std::move(flush), request);
 }
 
-/// Null where the program asks for nothing of the grid.
+/// Null if the program uses no sets of the grid.
 SessionRef known_session(MPI_Session session) {
   return native_call() ? nullptr : grid_session(session);
 }

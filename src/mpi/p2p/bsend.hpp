@@ -7,7 +7,7 @@
 
 namespace isthmus::face {
 
-/// The communicator is no more; what its buffer holds will still be sent.
+/// The communicator is gone; its buffer's messages will still be sent.
 void buffer_of_freed(MPI_Comm comm);
 /// The session ends: waits until what its buffer holds has been sent. May be null.
 void buffer_of_ended(const SessionRef& session);

@@ -24,8 +24,8 @@ struct Found {
   MPI_Message message = MPI_MESSAGE_NULL;    ///< taken, native
 };
 
-/// Copies the status of what was found into the program's, which may be ignored. MPI_ERROR stays as
-/// it is: only functions that complete several requests set it.
+/// Copies the status of the message found into the program's, which may be ignored. MPI_ERROR stays
+/// as it is: only functions that complete several requests set it.
 inline void give_status(const Found& found, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   const int error = status->MPI_ERROR;

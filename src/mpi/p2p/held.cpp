@@ -13,8 +13,8 @@
 namespace isthmus::face {
 namespace {
 
-// Patterns that one serve() looks for where the first native message is for none of them: each
-// look costs about 100 ns natively, and there may be thousands (2026-11).
+// Patterns that one serve() looks for if the first native message fits none of them. Each look
+// costs about 100 ns natively, and there may be thousands (2026-11).
 constexpr std::size_t kMaxLooks = 16;
 
 }  // namespace
@@ -123,8 +123,8 @@ bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
     receive.start();
     return true;
   }
-  // While it is looked for natively, the engine must give the receive no message, and none that
-  // could be its own to a later one.
+  // During the native look, the engine must give the receive no message. It must also give none
+  // that could be this receive's to a later one.
   const bool wildcard = receive.kind == HeldReceive::Kind::Wildcard;
   if (wildcard && !grid()->endpoint->withhold(receive.op)) {
     forget_matched();

@@ -64,7 +64,7 @@ class HeldReceives final : public Served {
   void add(HeldReceive& receive);
   /// Takes `receive` out (for MPI_Cancel). False when it has matched, or is not here.
   bool remove(HeldReceive& receive);
-  /// Offers the native messages that have arrived to what is held, in posting order.
+  /// Offers the native messages that have arrived to the held receives, in posting order.
   void serve() override;
 
  private:

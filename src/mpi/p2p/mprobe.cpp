@@ -18,9 +18,9 @@ namespace {
 struct Held {
   int source = 0;
   int bell = 0;                              // of a message from another cluster,
-  MPI_Request rung = MPI_REQUEST_NULL;       // and the send to self of what it wears
+  MPI_Request rung = MPI_REQUEST_NULL;       // and the send to self behind its handle
   std::shared_ptr<core::Extracted> distant;  // null for native ones
-  HandleUse use{nullptr};                    // and their communicator, whose handler may be called
+  HandleUse use{nullptr};                    // and their communicator, for its handler
 };
 
 std::mutex messages_mutex;
@@ -43,7 +43,7 @@ std::optional<Held> forget(MPI_Message message) {
   return held;
 }
 
-/// The communicator of a message from another cluster; none for other messages.
+/// The communicator of a message from another cluster; empty for other messages.
 HandleUse comm_of_distant(const MPI_Message* message) {
   if (inner_call() || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
   const std::lock_guard lock(messages_mutex);

@@ -47,7 +47,7 @@ class ReceiveOperation final : public Operation {
   core::RecvOp op_;
 };
 
-/// A receive that is held: from any source, or queued behind such. See held.hpp.
+/// A held receive: from any source, or queued behind one. See held.hpp.
 class HeldOperation final : public Operation, private HeldReceive {
  public:
   /// Called under the progress lock, as all of its functions.
@@ -70,8 +70,8 @@ class HeldOperation final : public Operation, private HeldReceive {
   std::unique_ptr<std::byte[]> longer_;     // holds a message that is longer than the buffer
 };
 
-/// A native request as a part of something larger. `source` is the rank in the grid communicator
-/// that its status gets, or MPI_PROC_NULL for none.
+/// A native request as a part of an operation. `source` is the rank in the grid communicator for
+/// its status, or MPI_PROC_NULL.
 class NativeOperation final : public Operation {
  public:
   explicit NativeOperation(MPI_Request request, int source = MPI_PROC_NULL)

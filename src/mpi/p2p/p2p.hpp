@@ -1,5 +1,5 @@
-// Point to point, below the entries: what the blocking, non-blocking, persistent and combined
-// forms share. `Count` is int or MPI_Count throughout.
+// Point to point, below the entries: shared by the blocking, non-blocking, persistent and combined
+// forms. `Count` is int or MPI_Count throughout.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,7 @@ struct Partitions {
   Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatype type_);
   /// The address of a partition's elements.
   std::byte* at(int partition) const { return buffer + partition * count * extent; }
-  /// Throws coll::Failure for a partition that there is not.
+  /// Throws coll::Failure for an invalid partition.
   void check(int partition) const;
 };
 

@@ -46,7 +46,7 @@ class PersistentReceive final : public NativePersistent, private HeldReceive {
     put_off_ = false;
     native.Start(&handle_);
   }
-  /// A start that was put off is made up for: what follows needs an active native request.
+  /// Makes up for a start that was put off: later calls need an active native request.
   void start_now() {
     if (put_off_ && held_receives(*comm_).remove(*this)) start();
   }

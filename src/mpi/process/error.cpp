@@ -55,10 +55,9 @@ Handling handling_of_handler_on(MPI_Comm comm) {
   return found;
 }
 
-/// The communicator whose handler hears of an error that belongs to no object. MPI 3.1 names
-/// MPI_COMM_WORLD, MPI 4 MPI_COMM_SELF. MPICH 4.0 and Open MPI 4.1 and 5.0 do as 3.1 says,
-/// MPICH 5.0 as 4.0 does (2026-11). Programs set one of them, so a fatal handler gives way to the
-/// other.
+/// The communicator whose handler gets an error that belongs to no object. MPI 3.1 names
+/// MPI_COMM_WORLD, MPI 4 MPI_COMM_SELF. MPICH 4.0 and Open MPI 4.1 and 5.0 follow 3.1, MPICH 5.0
+/// follows 4.0 (2026-11). Programs set one of them, so the other is used if the first is fatal.
 MPI_Comm hears_of_no_object() {
   int version = 0, part = 0;
   native.Get_version(&version, &part);

@@ -8,8 +8,8 @@
 
 namespace isthmus::face {
 
-/// An error code of class `error_class` whose string says `function: reason`. Codes are made once
-/// per distinct sentence and are bounded in number; beyond the bound the plain class is returned.
+/// An error code of class `error_class` with the string `function: reason`. Codes are made once per
+/// distinct sentence and are bounded in number; beyond the bound the plain class is returned.
 int error_code(int error_class, const std::string& function, const std::string& reason);
 
 /// Invokes the error handler of `comm` (native or grid) with `code`. Returns the result for the

@@ -30,7 +30,7 @@ using JobRef = std::shared_ptr<Job>;
 /// The worker does it, after all that it was given before.
 JobRef do_later(std::function<void()> work);
 
-/// Starts a thread for `body` that gets none of the program's signals and ends with the process.
+/// Starts a thread for `body` that gets no signals of the program and ends with the process.
 void start_helper(std::function<void()> body);
 
 }  // namespace isthmus::face

@@ -12,7 +12,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Has the members search for one communicator; what each of them found is the same.
+/// Has the members search for one communicator; all of them find the same.
 std::optional<int> agree(const std::vector<FreeRanges*>& members, std::uint64_t seed) {
   std::deque<RangeSearch> searches;
   for (FreeRanges* member : members) searches.emplace_back(*member, seed);

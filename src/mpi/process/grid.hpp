@@ -24,7 +24,7 @@ struct GridComm;  // comm/comm.hpp
 struct Grid {
   std::string job;          ///< its name
   int node = 0;             ///< the number of this process in all of the grid
-  int world_rank = 0;       ///< by which users know it; the node, unless a map says otherwise
+  int world_rank = 0;       ///< the rank that users know; the node, unless a map sets another
   std::size_t cluster = 0;  ///< index of mine
   int first = 0;            ///< node of my cluster's native rank 0
   int local_size = 0;       ///< of my cluster
@@ -39,17 +39,18 @@ struct Grid {
   /// The communicator of all that began together; its handle is MPI_COMM_WORLD, even if that is
   /// native.
   std::shared_ptr<GridComm> world_comm;
-  std::string networks;             ///< what the launcher says of them: the text of ISTHMUS_NETWORK
-  coll::Network network;            ///< what the choice of collective algorithms goes by
-  coll::Network part_network;       ///< the same among the ranks of my MPI_COMM_WORLD, who saw more
-  coll::Forced forced;              ///< algorithms asked for on all communicators
-  bool reorders = false;            ///< topologies may move ranks
+  std::string networks;        ///< the launcher's text about them: ISTHMUS_NETWORK
+  coll::Network network;       ///< figures for the choice of collective algorithms
+  coll::Network part_network;  ///< the same among the ranks of my MPI_COMM_WORLD, which measured
+                               ///< more
+  coll::Forced forced;         ///< requested algorithms on all communicators
+  bool reorders = false;       ///< topologies may move ranks
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
   bool one_host = false;            ///< all ranks are on one host
   bool crowded = false;             ///< and are more than its cores
   bool stats = false;               ///< rank 0 prints `choices` in the end
   Choices choices;                  ///< under the progress lock
-  /// Counts changes of what choices depend on: all kept ones are made anew.
+  /// Counts changes of the figures behind choices: all kept choices are made anew.
   std::atomic<std::uint64_t> choices_by{0};
 
   /// The newest world that this process needed; it grows. The returned reference stays valid.

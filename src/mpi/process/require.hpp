@@ -5,7 +5,7 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure with an error class and what is wrong, unless `condition`.
+/// Throws coll::Failure with an error class and its sentence, unless `condition`.
 inline void require(bool condition, int error_class, const char* sentence) {
   if (!condition) throw coll::Failure(error_class, sentence);
 }

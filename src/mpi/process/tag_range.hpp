@@ -20,7 +20,7 @@ class TagRange {
   static TagRange of_world();
   /// The result of a search.
   static TagRange found(int number);
-  /// All tags of a shadow of its own, where no range was left.
+  /// All tags of a shadow of its own, if no range was left.
   static TagRange on(MPI_Comm own_shadow);
   TagRange(TagRange&& other) noexcept { *this = std::move(other); }
   TagRange& operator=(TagRange&& other) noexcept;

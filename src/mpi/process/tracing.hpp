@@ -6,7 +6,8 @@
 
 namespace isthmus::face {
 
-/// Does what ISTHMUS_TRACE and its likes say. Throws std::invalid_argument with a sentence.
+/// Starts tracing as set by ISTHMUS_TRACE and its likes. Throws std::invalid_argument with a
+/// sentence.
 void start_trace(const Environment& environment, const core::World& world, int world_rank);
 
 }  // namespace isthmus::face

@@ -63,7 +63,7 @@ class Call {
   }
   void read(std::uint64_t size) const { in_file(thread_->files.read, size); }
   void written(std::uint64_t size) const { in_file(thread_->files.written, size); }
-  /// Persistent requests of what counts when it is started.
+  /// Starts of persistent requests, whose data counts then.
   void started(MPI_Request request) const {
     if (thread_ != nullptr) start_kept(*thread_, request);
   }
@@ -99,7 +99,7 @@ std::uint64_t bytes_of_all(const Call& call, const Count* counts, const MPI_Data
   return all;
 }
 
-/// A collective: its call is counted with what this member gives, and timed.
+/// A collective: its call is counted with this member's data, and timed.
 class Collective : public Call {
  public:
   Collective(unsigned function, MPI_Comm comm)

@@ -15,7 +15,7 @@ struct Kept {
     std::uint64_t bytes;
   };
   std::vector<Message> messages;
-  unsigned collective = 0;  ///< 0: none
+  unsigned collective = 0;  ///< 0: not a collective
   MembersRef members;
   std::uint64_t given = 0;
 };
@@ -24,7 +24,7 @@ struct Kept {
 void keep(MPI_Request request, Kept kept);
 /// For MPI_Request_free.
 void let_go(MPI_Request request);
-/// Counts what the request does; nothing for one that was not kept.
+/// Counts the request's messages; does nothing for one that was not kept.
 void start_kept(Thread& thread, MPI_Request request);
 
 }  // namespace isthmus::face::profile

@@ -25,7 +25,7 @@ struct Members {
   /// The number of blocks of an alltoall.
   std::uint64_t blocks() const { return world.size(); }
   bool is_root(int root) const { return inter ? root == MPI_ROOT : root == rank; }
-  /// Gives something to what `root` gathers.
+  /// Gives data that `root` gathers.
   bool gives_to(int root) const { return !inter || root >= 0; }
 };
 using MembersRef = std::shared_ptr<const Members>;

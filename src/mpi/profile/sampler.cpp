@@ -15,7 +15,7 @@ namespace {
 
 // A look costs some 3 us, sleeping and waking included (2026-11).
 constexpr std::chrono::milliseconds kPeriod{1};
-// Messages of other clusters that are looked at to tell those of collectives from others.
+// Messages of other clusters that are examined to separate those of collectives from others.
 constexpr std::size_t kMostAwaited = 16;
 
 struct Expected {

@@ -37,7 +37,7 @@ constexpr std::chrono::seconds kPatience{60}, kLittlePatience{2};
 struct Running {
   std::mutex mutex;
   Clock::time_point begun;
-  std::unique_ptr<Sampler> sampler;  // null: not begun, or told
+  std::unique_ptr<Sampler> sampler;  // null: not begun, or already sent
 };
 Running& running() {
   static Running& one = *new Running;  // outlives static objects that call MPI
@@ -90,7 +90,7 @@ struct CollectiveSum {
   std::uint64_t nanoseconds = 0;
 };
 
-/// Communicators by what they hold, and the collectives on them.
+/// Communicators by their members, and the collectives on them.
 void add_collectives(json& told) {
   std::map<std::vector<int>, std::size_t> numbers;
   std::map<std::pair<unsigned, int>, CollectiveSum> sums;
@@ -173,7 +173,7 @@ void tell_within(std::chrono::seconds patience) {
   for (std::size_t at = 0; at < text.size(); at += kPiece) {
     const bool last = at + kPiece >= text.size();
     const json piece{{"do", "profile"}, {"text", text.substr(at, kPiece)}, {"last", last}};
-    if (!asked(*here->endpoint, piece, limit)) return;  // the launcher says who is missing
+    if (!asked(*here->endpoint, piece, limit)) return;  // the launcher reports the missing ranks
   }
 }
 

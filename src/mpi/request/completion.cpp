@@ -18,7 +18,7 @@ class Errors {
       unraised_ = true;
       comm_ = complaint.comm;
       owner_ = complaint.owner;
-      // The native library saw no error, so it has set none of them.
+      // The native library saw no error, so it has not set them.
       for (int i = 0; statuses_ != nullptr && i < count_; ++i) {
         statuses_[i].MPI_ERROR = MPI_SUCCESS;
       }

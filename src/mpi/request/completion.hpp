@@ -9,9 +9,9 @@
 
 namespace isthmus::face {
 
-/// The statuses that the native library fills for an array of requests: the program's or, where it
-/// ignores them, ours if need be. MPICH (4.0 to 5.0) judges an array without statuses by its last
-/// 64 requests; others before those, generalized or inactive ones, then fail an assertion.
+/// The statuses that the native library fills for an array of requests: the program's or, if it
+/// ignores them, ours if need be. MPICH (4.0 to 5.0) checks an array without statuses by its last
+/// 64 requests. Others before those, generalized or inactive ones, then fail an assertion.
 class Statuses {
  public:
   Statuses(int count, MPI_Status* given, [[maybe_unused]] bool has_others) : statuses_(given) {
@@ -31,8 +31,8 @@ class Statuses {
   MPI_Status* statuses_;
 };
 
-/// One request, at `index` (or none: MPI_UNDEFINED), has completed natively with `code`. Returns
-/// what the calling MPI function should.
+/// One request, at `index` (or MPI_UNDEFINED), has completed natively with `code`. Returns the
+/// result for the calling MPI function.
 int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function);
 
 /// All `count` requests have completed; with an error in `code`, those whose handle is gone.

@@ -10,7 +10,7 @@
 
 namespace isthmus::face {
 
-/// Runs op.advance(); what it throws becomes the result's error.
+/// Runs op.advance(); its exception becomes the result's error.
 bool step(Operation& op) noexcept;
 
 /// A request with an operation of ours. Its handle is a generalized request or, when persistent,
@@ -24,8 +24,8 @@ struct GridRequest final : TrackedRequest {
 
   int bell = 0;                                       ///< 0: a generalized request
   std::function<std::unique_ptr<Operation>()> begin;  ///< of a persistent one: each start
-  MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of the operation's error
-  GridCommRef owner;              ///< of `comm`, which the program may free before
+  MPI_Comm comm = MPI_COMM_NULL;                      ///< its handler gets the operation's error
+  GridCommRef owner;  ///< of `comm`, which the program may free before
 
   ~GridRequest() override;
   Needs poll() override;

@@ -6,7 +6,7 @@ namespace isthmus::face::native_pause {
 namespace {
 
 using Withhold = void (*)(int);
-Withhold withhold = nullptr;  // null: nothing is preloaded
+Withhold withhold = nullptr;  // null: not preloaded
 
 }  // namespace
 

@@ -27,7 +27,7 @@ std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to MPI_F
 void move_native_on() {
   const Grid& g = *grid();
   const bool company = g.shadow->comm != MPI_COMM_NULL;
-  int found = 0;  // whatever is found stays where it is
+  int found = 0;  // the message stays in place
   native.Iprobe(company ? g.node - g.first : 0, 0, company ? g.shadow->comm : g.self, &found,
                 MPI_STATUS_IGNORE);
 }

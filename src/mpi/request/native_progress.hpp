@@ -13,7 +13,7 @@ namespace isthmus::face {
 enum class ProgressBy {
   Hook,    ///< the native library's own progress loop calls pump()
   Thread,  ///< a thread of ours does, while a thread of the program is in a native call
-  None,    ///< nothing does: programs that the standard allows may hang
+  None,    ///< disabled: programs that the standard allows may hang
 };
 
 /// The kind that ISTHMUS_PROGRESS sets, or else the best that the native library allows. Call it

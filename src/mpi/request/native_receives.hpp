@@ -22,7 +22,7 @@ class NativeReceives {
   NativeReceives(int count, const MPI_Request* requests)
       : handles_(requests, requests + (requests == nullptr || count < 0 ? 0 : count)) {}
 
-  /// The request at `index` (or none: MPI_UNDEFINED) has completed; `status` may be ignored.
+  /// The request at `index` (or MPI_UNDEFINED) has completed; `status` may be ignored.
   void completed(int index, MPI_Status* status) const {
     if (index < 0 || index >= static_cast<int>(handles_.size())) return;
     const auto entry = tracked.find(key(handles_[static_cast<std::size_t>(index)]));

@@ -10,7 +10,7 @@ namespace isthmus::face::native_yield {
 namespace {
 
 using Set = bool (*)(bool);
-Set set = nullptr;  // null: the library does not give way, or cannot be told
+Set set = nullptr;  // null: the library does not yield, or has no switch
 
 }  // namespace
 

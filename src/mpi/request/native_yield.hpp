@@ -8,11 +8,11 @@ namespace isthmus::face::native_yield {
 /// Reads the native library's own setting. Once it is initialized, before the first wait.
 void learn();
 
-/// Has native calls give way (`may`), where they do so by themselves, or not.
+/// Makes native calls yield (`may`), if they do so by themselves, or not.
 void allow(bool may);
 
-/// While one lives, native calls do not give way. Any thread; other threads' calls in the meantime
-/// do not either.
+/// While one lives, native calls do not yield. Any thread; this holds for other threads' calls in
+/// the meantime, too.
 class Withheld {
  public:
   Withheld() { allow(false); }

@@ -13,7 +13,7 @@ class Outstanding {
     if (count_.fetch_add(1) == 0) first();
   }
   void remove(int number = 1) { count_.fetch_sub(number, std::memory_order_relaxed); }
-  /// One load: what every call of the program begins with.
+  /// One load: every call of the program begins with it.
   bool none() const { return count_.load(std::memory_order_relaxed) == 0; }
 
  private:

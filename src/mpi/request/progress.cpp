@@ -34,7 +34,7 @@ constexpr unsigned kYields = 64;          // more of them, giving way to others
 // back. An exchange of 8 B by 4 ranks on two cores takes 6.4 us with one look. It takes 1.3 to 2.1
 // with 16 if a pair has a core each, and 7 to 14 if it shares one (2026-11).
 constexpr int kMostLooksATurn = 16;
-// Before that, looks at memory that processes of this host write alone, where those are awaited.
+// Before that, looks at memory that processes of this host write alone, if those are awaited.
 constexpr unsigned kLooksNear = 32;
 constexpr std::chrono::microseconds kStreamNap{100};
 // On one host all ranks wait for each other's turns on the cores, and a napping rank sees no event

@@ -74,7 +74,7 @@ class Backoff {
   ~Backoff();
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
-  /// `near`: what is waited for where nothing else needs this thread (Operation::near).
+  /// `near`: the awaited operation if no other needs this thread (Operation::near).
   void pause(Operation* near = nullptr);
   /// Whether this thread has one: then its batches leave when it pauses or its wait is over, and no
   /// other thread need be woken for that.

@@ -1,5 +1,5 @@
-// A thread of ours that helps what is outstanding along while the program's threads cannot, where
-// the native library has no hook. It calls MPI, so the library must run at MPI_THREAD_MULTIPLE.
+// A thread of ours that advances outstanding operations while the program's threads cannot, if the
+// native library has no hook. It calls MPI, so the library must run at MPI_THREAD_MULTIPLE.
 #pragma once
 
 namespace isthmus::face::progress_helper {

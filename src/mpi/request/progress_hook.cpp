@@ -16,8 +16,8 @@ bool added = false;    // under the mutex
 bool closing = false;  // under the mutex
 
 /// Called from within the progress loop; `leave()` takes the callback out. The library may hold
-/// locks of its own here, so nothing may wait for another thread: pump() does not, and the mutex is
-/// only tried. True: the callback is out.
+/// locks of its own here, so this may not wait for another thread: pump() does not, and the mutex
+/// is only tried. True: the callback is out.
 template <class Leave>
 bool called(Leave&& leave) {
   if (attending > 0) return false;
@@ -82,7 +82,8 @@ void add() {
   insert();
 }
 
-// MPICH calls its callback until that says that it has done; from now on it says so at once.
+// MPICH calls its callback until the callback reports that it is done; from now on it does so at
+// once.
 void end() {
   const std::lock_guard lock(mutex);
   closing = true;

@@ -7,7 +7,7 @@ namespace isthmus::face::progress_hook {
 /// Whether the native library has a hook that may call MPI; `multiple`: at MPI_THREAD_MULTIPLE.
 bool available(bool multiple);
 
-/// Has the progress loop call pump() from now on, until it finds nothing outstanding. Any thread.
+/// Makes the progress loop call pump() from now on, until nothing is outstanding. Any thread.
 void add();
 /// Takes the callback out, before the native MPI_Finalize begins.
 void end();

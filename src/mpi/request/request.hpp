@@ -33,8 +33,8 @@ class Operation {
   /// Called under the progress lock. Cheap. True once finished (then `result` is set and the
   /// program's buffers are as MPI promises), and never called again.
   virtual bool advance() = 0;
-  /// After an advance(), where nothing else of this process needs one: sleeps in the native library
-  /// until advance() has something to do. False: it may not, nothing was done.
+  /// After an advance(), if no other operation of this process needs one: sleeps in the native
+  /// library until advance() has work. False: it may not, and has done nothing.
   virtual bool block() { return false; }
   /// After an advance(): it waits for processes of this host, which end that in memory that
   /// advance() looks at.
@@ -47,7 +47,7 @@ class Operation {
   /// MPI_Cancel: best effort; success shows in result.cancelled.
   virtual void cancel() {}
   Result result;
-  MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of result.error
+  MPI_Comm comm = MPI_COMM_NULL;  ///< its error handler gets result.error
   /// Only its own waiter depends on advance(): others do the rest. Such operations leave the rest
   /// of the program at native speed. Unless `guarded`, the waiter does not take the progress lock.
   bool passive = false;
@@ -65,7 +65,7 @@ int make_request(std::unique_ptr<Operation> operation, MPI_Request* request);
 /// Keeps an operation that is behind no request until it has ended. It advances as those that are.
 void keep(std::unique_ptr<Operation> operation);
 
-/// Cancels an operation that was begun in vain, and keeps it.
+/// Cancels an operation that was begun for nothing, and keeps it.
 void abandon(std::unique_ptr<Operation> operation);
 
 /// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.

@@ -60,8 +60,8 @@ class TestAll {
   int count_;
   MPI_Request* requests_;
   MPI_Status* statuses_;
-  std::vector<int> apart_;           // where the partitioned ones are
-  std::vector<MPI_Request> others_;  // all but those, where there are some
+  std::vector<int> apart_;           // the places of the partitioned ones
+  std::vector<MPI_Request> others_;  // all but those, if there are any
 };
 
 }  // namespace isthmus::face

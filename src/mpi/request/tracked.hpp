@@ -38,7 +38,7 @@ class SpinLock {
 class TrackedRequest;  // tracked_request.hpp
 
 struct Tracked {
-  std::uintptr_t key = 0;            ///< never 0 for what is in the table
+  std::uintptr_t key = 0;            ///< never 0 for an entry of the table
   TrackedRequest* object = nullptr;  ///< null for a native receive, whose status gets `source`
   int source = 0;
   bool stays = false;  ///< persistent: the handle outlives a wait

@@ -14,7 +14,7 @@ struct Complaint {
   int error = MPI_SUCCESS;
   MPI_Comm comm = MPI_COMM_NULL;
   bool raised = false;
-  GridCommRef owner;  ///< of `comm`, where it is one of the grid
+  GridCommRef owner;  ///< of `comm`, if it is one of the grid
 };
 
 /// A request's need of waiting threads before the native library can complete it.
@@ -31,7 +31,7 @@ class TrackedRequest {
   virtual ~TrackedRequest() = default;
   /// Lets it go on; cheap.
   virtual Needs poll() = 0;
-  /// Quick to tell: an operation of ours has ended, so that a wait for any may return this one.
+  /// Quick to find: an operation of ours has ended, so that a wait for any may return this one.
   virtual bool finished() { return false; }
   /// A native partitioned one, which test_all.hpp is about.
   virtual bool partitioned() const { return false; }

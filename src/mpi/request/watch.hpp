@@ -1,4 +1,4 @@
-// The requests given to a wait or test, and what Isthmus knows of them. Looked up before the
+// The requests given to a wait or test, with Isthmus's entries for them. Looked up before the
 // native call, which sets handles to MPI_REQUEST_NULL; settled after it.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace isthmus::face {
 
-/// True when wait and test have nothing to do but call the native library.
+/// True when wait and test only need to call the native library.
 inline bool nothing_to_watch() { return native_call() || (idle() && tracked.empty()); }
 
 class Watch {
@@ -34,7 +34,7 @@ class Watch {
   Seen* find(int index);
 
   /// Lets everything progress. False while the native library takes a started persistent receive
-  /// for inactive: then "all complete" and "none active" must not be believed.
+  /// for inactive: then do not believe "all complete" and "none active".
   bool poll();
   /// After poll(): a native blocking call ends by itself.
   bool native_can_wait() const { return idle() && pending_.empty(); }
@@ -42,7 +42,7 @@ class Watch {
   bool has_others() const { return has_others_; }
   /// The request has completed: corrects its status (if not null), forgets what is forgotten.
   Complaint settle(Seen& seen, MPI_Status* status) const;
-  /// As settle, but for MPI_Request_get_status: nothing is forgotten.
+  /// As settle, but for MPI_Request_get_status: keeps everything.
   void peek(const Seen& seen, MPI_Status* status) const;
 
  private:
@@ -52,7 +52,8 @@ class Watch {
   const bool taken_out_;
   bool has_others_ = false;
   FewOrMany<Seen> seen_;      // in the order of their indices
-  FewOrMany<Seen*> pending_;  // of those, what needs this thread before it can complete natively
+  FewOrMany<Seen*> pending_;  // of those, the ones that need this thread before they can complete
+                              // natively
 };
 
 /// The index of a request of ours that has finished, if it is quick to find; else -1.

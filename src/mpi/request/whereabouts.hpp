@@ -7,7 +7,7 @@
 
 namespace isthmus::face {
 
-/// JSON. Calls no MPI: it may be the I/O thread that asks.
+/// JSON. Calls no MPI: the I/O thread may call it.
 std::string whereabouts(int world_rank, const net::Sight& sight);
 
 }  // namespace isthmus::face

@@ -46,7 +46,7 @@ class AccessOperation final : public Operation {
   Incoming incoming_;
 };
 
-/// Throws where no epoch allows access to a rank. Locks it, where MPI_Win_lock_all is to.
+/// Throws if no epoch allows access to a rank. Locks it, if MPI_Win_lock_all must.
 void check_access(GridWindow& window, int rank) {
   bool lock = false;
   {
@@ -85,7 +85,7 @@ void check_range(const GridWindow& window, const Remote& to, std::int64_t low, s
           MPI_ERR_RMA_RANGE, "the operation reaches beyond the target's window");
 }
 
-/// `element`: of an accumulate, whose predefined pairs are elements in a row.
+/// `element`: for an accumulate, whose predefined pairs are elements in a row.
 Where locate(const GridWindow& window, const Remote& to, const rma::Element* element) {
   Where where;
   const std::int64_t unit =
@@ -194,8 +194,8 @@ bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std:
   return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
 }
 
-/// The turn in which an accumulate to that rank is done here; null: it goes as a record. One
-/// origin's accumulates are executed in order, so none may be on its way there.
+/// The turn for accumulates to that rank that are done here; null: they go as records. One origin's
+/// accumulates are executed in order, so none may be on its way there.
 rma::Turn* turn_here(GridWindow& window, int rank, std::uint64_t epochs) {
   rma::Turn* const turn = window.near.turn(rank);
   if (turn == nullptr) return nullptr;
@@ -206,7 +206,7 @@ rma::Turn* turn_here(GridWindow& window, int rank, std::uint64_t epochs) {
   return turn;
 }
 
-/// False: nothing has been done.
+/// False: it has changed nothing.
 bool combined_here(GridWindow& window, const Where& where, const rma::Combination& how,
                    std::span<const std::byte> data, std::span<std::byte> before,
                    std::uint64_t epochs) {

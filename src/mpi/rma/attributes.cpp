@@ -28,7 +28,7 @@ int isthmus_fortran_win_attribute(int win, int keyval, MPI_Aint* value) {
 #if defined(OPEN_MPI)
   const MPI_Win handle = native.Win_f2c(win);
 #elif defined(MPICH)
-  const MPI_Win handle = win;  // where MPI_Win_f2c is a macro
+  const MPI_Win handle = win;  // used if MPI_Win_f2c is a macro
 #else
   const MPI_Win handle = native.Win_fromint(win);
 #endif

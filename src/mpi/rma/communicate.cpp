@@ -8,8 +8,8 @@
 namespace isthmus::face {
 namespace {
 
-/// `operate(as_request)` does it and returns what is left; `native_call` is the native function
-/// with its arguments. The native library judges a call with MPI_PROC_NULL, which does nothing.
+/// `operate(as_request)` does it and returns the rest; `native_call` is the native function with
+/// its arguments. The native library checks a call with MPI_PROC_NULL, which does nothing.
 template <class Native, class Operate>
 int access(MPI_Win win, int rank, const char* function, MPI_Request* request, Native&& native_call,
            Operate&& operate) {

@@ -1,4 +1,4 @@
-// Memory that this process allocates for a window, where the others of its cluster on its host have
+// Memory that this process allocates for a window. Other processes of its cluster on its host have
 // it mapped: for them a put or get is a copy (docs/decisions/0033).
 #pragma once
 

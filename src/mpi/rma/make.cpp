@@ -60,8 +60,8 @@ struct Part {
   std::optional<HostMemory> host = std::nullopt;
 };
 
-/// The handle is a native window of this process alone, with what the native library knows of such
-/// windows. Not every library makes every kind: Open MPI 4.1 allocates where it creates none.
+/// The handle is a native window of this process alone, with the native library's attributes. Not
+/// every library makes every kind: if Open MPI 4.1 cannot create one, one is allocated.
 template <class Make>
 void make_handle(Part& part, MPI_Info info, Make&& make) {
   require(part.size >= 0, MPI_ERR_SIZE, "the size is negative");
@@ -75,7 +75,7 @@ void make_handle(Part& part, MPI_Info info, Make&& make) {
   require_success(code, "the native library makes no window");
 }
 
-/// Memory that begins with a page is aligned as the program asks (MPI-4.1 section 12.2.2).
+/// Memory that begins with a page is aligned as the program requests (MPI-4.1 section 12.2.2).
 bool page_will_do(MPI_Info info) {
   if (info == MPI_INFO_NULL) return true;
   char text[32] = "";

@@ -49,7 +49,7 @@ class NearMemory {
     place.size = size;
     place.unit = unit;
   }
-  /// Not mapped: calls of the system are to do. `peer` stays.
+  /// Not mapped: system calls do the access. `peer` stays.
   void add(int rank, const core::PeerMemory& peer, std::uint64_t size, std::int64_t unit) {
     add(rank, nullptr, size, unit);
     places_[static_cast<std::size_t>(rank)].peer = &peer;
@@ -94,13 +94,13 @@ class NearMemory {
     return places_[static_cast<std::size_t>(rank)].turn;
   }
 
-  /// The epochs that the program is in. Grows with every change, so what was allowed before is to
-  /// be asked again. Odd: there are locks.
+  /// The epochs that the program is in. Grows with every change, so earlier permissions must be
+  /// checked again. Odd: there are locks.
   [[nodiscard]] std::uint64_t epochs() const { return epochs_.load(std::memory_order_acquire); }
   void change_epochs(bool locks) {
     epochs_.store((epochs() / 2 + 1) * 2 + (locks ? 1 : 0), std::memory_order_release);
   }
-  /// In these epochs the rank may be accessed, and nothing has to be waited for.
+  /// In these epochs the rank may be accessed without waiting.
   void allow(int rank, std::uint64_t epochs) {
     places_[static_cast<std::size_t>(rank)].allowed.store(epochs, std::memory_order_release);
   }

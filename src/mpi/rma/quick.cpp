@@ -36,7 +36,7 @@ std::size_t quick_size(MPI_Datatype type) {
 struct Quick {
   std::byte* there = nullptr;
   const core::PeerMemory* peer = nullptr;
-  std::int64_t offset = 0;  // of what the peer has
+  std::int64_t offset = 0;  // in the peer's memory
   std::size_t bytes = 0;
 };
 inline Quick quick_access(const void* here, MPI_Count here_count, MPI_Datatype here_type, int rank,

@@ -29,7 +29,7 @@ struct Exposed {
   std::uint64_t size = 0;  ///< bytes
   std::int64_t disp_unit = 1;
   core::PeerMemory::Address address;  ///< for processes of its cluster
-  HostMemory::Address memory;         ///< likewise
+  HostMemory::Address memory;         ///< for processes of its cluster
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
@@ -41,14 +41,14 @@ struct Epochs {
   std::optional<std::vector<int>> posted;   ///< MPI_Win_post's
   std::set<int> locks;                      ///< by MPI_Win_lock
   bool lock_all = false;
-  bool lock_all_unchecked = false;  ///< MPI_MODE_NOCHECK: nothing is to be locked
+  bool lock_all_unchecked = false;  ///< MPI_MODE_NOCHECK: no lock is needed
   std::set<int> lazy;               ///< ranks that lock_all has had to lock
   std::set<int> unchecked;          ///< of `locks`, those with MPI_MODE_NOCHECK
 
   bool any_lock() const { return lock_all || !locks.empty(); }
 };
 
-/// A get into memory that is not in a row: what came is unpacked when the program synchronizes.
+/// A get into memory that is not in a row: the data is unpacked when the program synchronizes.
 struct PendingGet {
   int rank;
   rma::Ticket ticket;
@@ -81,7 +81,7 @@ struct GridWindow {
   ~GridWindow();
 
  private:
-  MPI_Aint size_ = 0;  // where the program is given the address of an attribute
+  MPI_Aint size_ = 0;  // the program gets the address of an attribute
   int disp_unit_ = 1, model_ = MPI_WIN_UNIFIED;
 };
 using GridWindowRef = std::shared_ptr<GridWindow>;
@@ -108,7 +108,7 @@ auto with_part(GridWindow& window, F&& f);
 /// Waits until `done(part)`.
 template <class Done>
 void wait_for(GridWindow& window, const char* function, Done&& done);
-/// Waits until `done(part, i)` for each place in `ranks`; told as a wait for those ranks.
+/// Waits until `done(part, i)` for each place in `ranks`; reported as a wait for those ranks.
 template <class Done>
 void wait_for_each(GridWindow& window, const char* function, const std::vector<int>& ranks,
                    Done&& done);

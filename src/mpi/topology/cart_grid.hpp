@@ -10,7 +10,7 @@
 
 namespace isthmus::face {
 
-/// Number of positions, or nothing when it does not fit an int or a dimension is not positive.
+/// Number of positions; empty when it does not fit an int or a dimension is not positive.
 std::optional<int> positions(std::span<const int> dims);
 
 std::vector<int> coords_of(const CartTopology& cart, int rank);

@@ -1,4 +1,4 @@
-// MPI-4.1 sections 8.5.5 and 8.5.6: what a Cartesian topology is.
+// MPI-4.1 sections 8.5.5 and 8.5.6: the properties of a Cartesian topology.
 #include <string>
 #include <vector>
 

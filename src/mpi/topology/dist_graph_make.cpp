@@ -25,7 +25,7 @@ namespace {
 struct ToldEdge {
   int other;  ///< the rank at the other end
   int weight;
-  int leaves;  ///< 1: it leaves the rank that is told; 0: it comes in
+  int leaves;  ///< 1: it leaves that rank; 0: it comes in
 };
 
 [[noreturn]] void refuse(const std::string& sentence) {

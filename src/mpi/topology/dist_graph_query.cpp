@@ -1,4 +1,4 @@
-// MPI-4.1 section 8.5.5: what a distributed graph topology is, as this process sees it.
+// MPI-4.1 section 8.5.5: the properties of a distributed graph topology, as this process sees it.
 #include <algorithm>
 #include <vector>
 

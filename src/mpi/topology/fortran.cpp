@@ -83,7 +83,7 @@ void* buffer(void* address) {
 /// The arguments of one call, turned into those of C.
 class Arguments {
  public:
-  /// `blocks`: how many datatypes stand in each array of such.
+  /// `blocks`: the number of datatypes in each array of datatypes.
   Arguments(void* const* given, std::vector<int> blocks)
       : given_(given), blocks_(std::move(blocks)) {}
 
@@ -138,7 +138,7 @@ class Arguments {
 /// The numbers of blocks that go out and come in. Blocks that go out in place have no datatypes.
 std::vector<int> blocks_of(const GridComm& comm, bool neighborhood, const void* sendbuf) {
   if (!neighborhood) return {sendbuf == MPI_IN_PLACE ? 0 : comm.size, comm.size};
-  if (!comm.topology) return {0, 0};  // the call will say so
+  if (!comm.topology) return {0, 0};  // the call reports that
   const Neighbors neighbors = neighbors_of(comm);
   return {static_cast<int>(neighbors.destinations.size()),
           static_cast<int>(neighbors.sources.size())};

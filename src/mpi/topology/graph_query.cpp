@@ -1,4 +1,4 @@
-// MPI-4.1 section 8.5.5: what a graph topology is.
+// MPI-4.1 section 8.5.5: the properties of a graph topology.
 #include <algorithm>
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
-// `reorder` of topologies: which process gets which rank, so that few neighbours are in different
-// clusters. Processes stay where they are. Ranks move only where the user asks for it: native
+// `reorder` of topologies: assigns ranks to processes so that few neighbours are in different
+// clusters. Processes stay in their places. Ranks move only if the user asks for it. Native
 // libraries move none by default, and programs go on with the ranks and neighbours that they gave.
 #pragma once
 
