@@ -10,7 +10,7 @@
 
 namespace isthmus::lab {
 
-/// Each segment is lost with the same probability, whatever became of the others.
+/// Each segment is lost with the same probability, independently of the others.
 class Loss {
  public:
   explicit Loss(std::uint64_t seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// The box's control socket: a line of JSON asks, a line of JSON answers.
+// The box's control socket: a request is a line of JSON, and so is its answer.
 #pragma once
 
 #include <poll.h>

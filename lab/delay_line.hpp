@@ -43,7 +43,7 @@ class DelayLine {
   }
 
   std::size_t size() const { return items_.size(); }
-  /// Empties the line. `last_` goes too: nothing is left that could be overtaken.
+  /// Empties the line. `last_` goes too: no packet is left to overtake.
   void clear() {
     items_.clear();
     last_ = 0;

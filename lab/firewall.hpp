@@ -13,7 +13,7 @@ namespace isthmus::lab {
 /// Requests, and all packets of other protocols, pass only to open addresses.
 class Firewall {
  public:
-  /// IPv4 addresses in host byte order that may be connected to; none at all: everything passes.
+  /// IPv4 addresses in host byte order that may be connected to; empty: everything passes.
   void set_open(std::optional<std::vector<std::uint32_t>> addresses) {
     open_ = std::move(addresses);
   }

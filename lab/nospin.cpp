@@ -36,7 +36,7 @@ int patience() {
   return count;
 }
 
-// Whether a call comes from one of Isthmus's libraries. Asked of the linker once for each place.
+// Whether a call comes from one of Isthmus's libraries. Asks the linker once for each place.
 bool of_isthmus(const void* caller) {
   struct Place {
     const void* caller = nullptr;

@@ -12,7 +12,7 @@ struct Packet {
   BufferPool::Buffer data;
   std::uint32_t size = 0;        ///< of the frame
   std::uint32_t segments = 1;    ///< packets that it is on the wire
-  std::uint64_t wire_bytes = 0;  ///< what they take there, framing included
+  std::uint64_t wire_bytes = 0;  ///< their size there, framing included
 
   std::span<const std::byte> frame() const { return {data.get(), size}; }
 };

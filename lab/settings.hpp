@@ -1,4 +1,4 @@
-// Settings and counters of a link as JSON: what the command line and the control socket speak.
+// Settings and counters of a link as JSON, for the command line and the control socket.
 #pragma once
 
 #include <array>

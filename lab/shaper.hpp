@@ -38,7 +38,7 @@ class Shaper {
     return free_at_;
   }
 
-  /// Bytes of what was begun that are not yet on the wire.
+  /// Bytes of begun packets that are not yet on the wire.
   std::uint64_t unsent(Nanos now) const {
     if (nanos_per_byte_ == 0 || free_at_ <= now) return 0;
     return static_cast<std::uint64_t>(static_cast<double>(free_at_ - now) / nanos_per_byte_);

@@ -9,7 +9,7 @@ TEST(TrafficRecordTest, AddsUpMillisecondByMillisecond) {
   TrafficRecord record;
   record.sent(5 * kMillisecond, 100);
   record.sent(6 * kMillisecond - 1, 10);
-  record.dropped(4 * kMillisecond, 3);  // what was sent already is later
+  record.dropped(4 * kMillisecond, 3);  // bytes sent already are later
   record.dropped(7 * kMillisecond, 0);
   record.sent(9 * kMillisecond, 1);
   const auto all = record.since(0, 100);

@@ -12,8 +12,8 @@ struct VirtioHeader {
   std::uint8_t gso_type;
   std::uint16_t hdr_len;
   std::uint16_t gso_size;     ///< payload of each segment
-  std::uint16_t csum_start;   ///< where the transport header begins, in the packet
-  std::uint16_t csum_offset;  ///< where the checksum is, after csum_start
+  std::uint16_t csum_start;   ///< beginning of the transport header, in the packet
+  std::uint16_t csum_offset;  ///< place of the checksum, after csum_start
 };
 static_assert(sizeof(VirtioHeader) == 10);
 

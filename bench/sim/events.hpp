@@ -20,7 +20,7 @@ enum class Happens : std::uint8_t {
 
 struct Event {
   double time;
-  std::uint64_t order;  // its low bits are what happens
+  std::uint64_t order;  // its low bits are the kind of event
   void* to;
 
   Happens what() const { return static_cast<Happens>(order & 7); }

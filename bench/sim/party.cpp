@@ -54,7 +54,7 @@ coll::Locals SimulatedParty::here() {
   return {this, {members.begin(), members.end()}, layout().index_of(rank_), tag};
 }
 
-/// A local phase under way. Its rank goes on with it whatever it waits for.
+/// A local phase under way. Its rank advances it during any other wait.
 struct SimulatedParty::Phase final : coll::Operation {
   Phase(SimulatedParty& party_, coll::Task task_) : party(party_), task(std::move(task_)) {
     party.under_way_.push_back(this);

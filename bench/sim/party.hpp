@@ -61,7 +61,7 @@ class SimulatedParty final : public coll::Party {
   int rank_;
   int phases_ = 0;
   std::vector<Phase*> under_way_;
-  double free_ = -1;  // since when its processor has had nothing to do
+  double free_ = -1;  // the time since its processor has been idle
 };
 
 }  // namespace isthmus::sim

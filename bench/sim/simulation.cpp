@@ -100,7 +100,7 @@ coll::Pending Simulation::send(SimulatedParty& from, int to, int tag, coll::Cons
   return pending;
 }
 
-/// One that asks: its question and the answer have gone there and back.
+/// A message that asks: its question and the answer have gone there and back.
 void Simulation::begin(Message& message) {
   const coll::Network& network = platform_.network;
   events_.add(now_ + 2 * (network.link_latency + network.stream_cost), Happens::AtLink, &message);

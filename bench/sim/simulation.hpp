@@ -1,4 +1,4 @@
-// The ranks of a platform, whose collectives run as they are, in simulated time.
+// The ranks of a platform, whose real collectives run in simulated time.
 #pragma once
 
 #include <cstdint>

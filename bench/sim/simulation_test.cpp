@@ -1,4 +1,4 @@
-// Small platforms: what the collectives leave is right, and times are those of closed forms.
+// Small platforms: the collectives' results are right, and times are those of closed forms.
 #include "sim/simulation.hpp"
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST_P(Shaped, BlocksArrive) {
 INSTANTIATE_TEST_SUITE_P(Platforms, Shaped,
                          testing::Values(std::pair{2, 8}, std::pair{3, 14}, std::pair{1, 5}));
 
-/// Seconds until the last rank of 2 x 4 has done `body`, which reads and writes nothing.
+/// Seconds until the last rank of 2 x 4 has done `body`, which touches no memory.
 double seconds(const coll::Network& network, const std::function<Task(SimulatedParty&)>& body) {
   Simulation simulation({Platform::blocks(2, 8), network}, {}, kMany);
   simulation.run(body);

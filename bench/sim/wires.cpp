@@ -16,7 +16,7 @@ struct Wires::Piece {
   Message* message;
   std::size_t bytes;
   double tail;           // when its last byte reaches the place of its head
-  bool entered = false;  // the other cluster, where ways out are shared
+  bool entered = false;  // the other cluster, if ways out are shared
 };
 
 Wires::Wires(const coll::Layout& layout, const coll::Network& network, Events& events)

@@ -1,5 +1,5 @@
-// TCP connections with bounded waits, plain or with TLS; what fails throws std::runtime_error with
-// a sentence.
+// TCP connections with bounded waits, plain or with TLS; errors throw std::runtime_error with a
+// sentence.
 #pragma once
 
 #include <cstddef>

@@ -133,7 +133,7 @@ Samples loaded(const Task& task, const Pair& pair, bool leader) {
     }
     over = true;
   });
-  // The first byte of a ping says whether another follows.
+  // The first byte of a ping shows whether another follows.
   for (bool more = true; more;) {
     more = !over;
     if (leader) buffer[0] = more ? 1 : 0;

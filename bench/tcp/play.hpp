@@ -1,4 +1,4 @@
-// The figures over plain TCP: what the wire itself gives to a program without MPI.
+// The figures over plain TCP: the wire's own performance for a program without MPI.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Samples {
   std::vector<std::uint64_t> messages;
 };
 
-/// Two connections between two players; `bulk` carries what `Loaded` sends besides the pings.
+/// Two connections between two players; `bulk` carries the data of `Loaded` besides the pings.
 struct Pair {
   Connection talk;
   Connection bulk;

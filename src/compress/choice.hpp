@@ -1,5 +1,5 @@
-// Which of a link's frames are worth compressing, and in which layout of their bytes: by what
-// compressing them has brought. Pure; what was measured is given.
+// Chooses which of a link's frames to compress, and in which layout of their bytes, by the measured
+// gains. Pure; measurements are given.
 #pragma once
 
 #include <array>

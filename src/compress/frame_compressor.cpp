@@ -11,7 +11,7 @@
 namespace isthmus::compress {
 namespace {
 
-// The quickest but for those that leave out the entropy coder, which is what gains on numbers.
+// The quickest level with the entropy coder, which gains on numbers.
 constexpr int kLevel = 1;
 constexpr std::size_t kLargest = core::kHeaderSize + core::kMaxBody;
 

@@ -1,5 +1,5 @@
-// Compresses frames with Zstandard where that brings a link more than it costs, and decompresses
-// whatever claims to be such a frame.
+// Compresses frames with Zstandard if a link gains more than it costs, and decompresses untrusted
+// ones.
 //
 // A compressed body is a byte for the layout and one block of Zstandard.
 #pragma once
@@ -23,7 +23,7 @@ class FrameCompressor final : public core::Compressor {
   std::span<const std::byte> compress(std::span<const std::byte> frame) override;
   std::span<const std::byte> decompress(std::span<const std::byte> body) override;
 
-  /// In this layout, whatever it brings; valid until the next call.
+  /// In this layout, even without a gain; valid until the next call.
   std::span<const std::byte> compress_as(Layout layout, std::span<const std::byte> frame);
 
  private:

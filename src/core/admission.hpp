@@ -34,7 +34,7 @@ struct PeerAddress {
 
 class Admission {
  public:
-  /// Connections that have proved nothing, at a time.
+  /// Connections that have not proved who they are, at a time.
   struct Limits {
     std::size_t total = 2048;       ///< from all addresses
     std::size_t of_network = 512;   ///< from one of PeerAddress::network()

@@ -76,7 +76,7 @@ TEST(Admission, AFullDoorDropsFromTheMostCrowdedAddress) {
   EXPECT_EQ(door.here.size(), kFewPlaces.total);
 }
 
-// Behind one address translator: some of the tries go through, whatever the flood.
+// Behind one address translator: some of the tries go through, even in a flood.
 TEST(Admission, OneOfACrowdedAddressOftenSurvivesAWhile) {
   Door door;
   const PeerAddress shared = v4(0, 1);

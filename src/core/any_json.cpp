@@ -12,7 +12,7 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// The bytes of the character of UTF-8 with which `text` begins; 0 where it begins with none.
+// The bytes of the UTF-8 character at the beginning of `text`; 0 if it is not valid.
 std::size_t character_size(std::string_view text) {
   const unsigned char lead = byte_at(text, 0);
   if (lead < 0x80) return 1;

@@ -40,7 +40,7 @@ class BulkStreams {
   /// `sent`: the bytes sent in all. True once a period, and at once after a pause, which shrinks
   /// windows: then call choose() with the present windows.
   bool due(Time now, std::uint64_t sent);
-  /// The part that streams of these windows, in bytes, have until the next period.
+  /// The parts of streams with these windows, in bytes, until the next period.
   std::vector<Part> choose(std::span<const double> windows) const;
   /// Bytes a second, in the last period without a pause; 0 before the first one.
   double rate() const { return rate_; }

@@ -19,7 +19,7 @@ class Bursts {
   static constexpr Time kPause = AfterPause::kPause;
   /// Windows have grown after this many round trips; until then a burst comes in parts.
   static constexpr int kGrowth = AfterPause::kRoundTrips;
-  /// After so long a second stream stands by for what the first one loses.
+  /// After this time a second stream stands by for losses of the first one.
   static constexpr Time kSettled = std::chrono::seconds(1);
 
   /// The first stream stands; `most` streams are ever to stand by.
@@ -38,7 +38,8 @@ class Bursts {
     begun_ = true;
     last_ = now;
     bytes_ += bytes;
-    // More than half of all their windows: such a flow is worth its streams without any pause.
+    // More than half of all their windows: a flow this large is worth its streams without any
+    // pause.
     const bool flows = 2 * bytes_ >= static_cast<std::size_t>(most_) * kInitialWindow;
     if (flows || now < counts_until_) largest_ = std::max(largest_, bytes_);
   }

@@ -1,4 +1,4 @@
-// Arithmetic on bytes of datatypes, whose numbers are the program's and may overflow.
+// Arithmetic on bytes of datatypes: the numbers are the program's and may overflow.
 #pragma once
 
 #include <cstdint>

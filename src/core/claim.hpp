@@ -40,7 +40,7 @@ class Claim {
   /// Ends periods that are over.
   void look(Time now) {
     if (now - begun_ < period_) return;
-    const bool one = now - begun_ < 2 * period_;  // else nothing was sent for a whole one
+    const bool one = now - begun_ < 2 * period_;  // else a whole period had no data
     if (part_ > 0 && !held_back_) {
       want(one && bytes_ > 0 ? std::min(1.0, kRoom * std::max(use(), before_)) : 0);
     }
@@ -80,7 +80,7 @@ class Claim {
   double rate_;
   Time period_, begun_{}, renewed_{};
   std::size_t bytes_ = 0;                    // in this period
-  double part_ = 0, told_ = 0, before_ = 0;  // claimed; as last told; used in the period before
+  double part_ = 0, told_ = 0, before_ = 0;  // claimed; as last reported; used in the period before
   bool held_back_ = false, news_ = false;
 };
 

@@ -13,7 +13,7 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  /// A whole frame in fewer bytes, valid until the next call. Empty: it is to go as it is.
+  /// A whole frame in fewer bytes, valid until the next call. Empty: send it uncompressed.
   virtual std::span<const std::byte> compress(std::span<const std::byte> frame) = 0;
   /// The frame that was compressed: at most kHeaderSize + kMaxBody bytes, valid until the next
   /// call. Empty: these bytes are of no frame.

@@ -56,7 +56,7 @@ struct Packet {
   FrameMemory::Block data;
   std::size_t room = 0;  ///< bytes of `data`
   Receipt receipt{};
-  /// The last bytes, where they are not in `data` yet: they stay there until own().
+  /// The last bytes, if they are not in `data` yet: they stay there until own().
   std::span<const std::byte> borrowed{};
   void own();
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
@@ -71,7 +71,7 @@ struct ConduitConfig {
   NodeId self = kNobody;
   NodeId peer = kNobody;
   std::uint64_t session = 0;  ///< random, not zero
-  std::string software;       ///< told in Hello
+  std::string software;       ///< sent in Hello
   /// Submitted and unacknowledged bytes beyond which can_accept() is false.
   std::size_t buffer = std::size_t{4} << 20;
   /// Bytes not yet given to a stream beyond which can_accept() is false; once for express frames,
@@ -113,11 +113,11 @@ class Conduit {
   bool can_accept(bool bulk = true) const {
     return buffered_ < config_.buffer && (bulk ? bulk_ : express_).bytes < config_.queue;
   }
-  /// Takes a frame whatever can_accept() says (Control frames must get through). Ignored after
-  /// bye(). On a dead conduit it is there to be salvaged.
+  /// Takes a frame even if can_accept() is false (Control frames must get through). Ignored after
+  /// bye(). On a dead conduit it can be salvaged.
   void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
-  /// The same, but the payload is not copied before it is written: it must stay until
-  /// own_some() says that nothing is borrowed any more. Not of a conduit that may compress.
+  /// The same, but the payload is not copied before it is written: it must stay until own_some()
+  /// returns false. Not for a conduit that may compress.
   void submit_borrowed(const OutFrame& frame);
   /// Copies about `bytes` bytes of borrowed payloads, of frames that the peer has not acknowledged
   /// meanwhile. False: nothing is borrowed any more.
@@ -153,14 +153,14 @@ class Conduit {
   /// The peer's, once its Hello has been heard; else 0.
   std::uint64_t peer_session() const { return peer_session_; }
 
-  /// Appends packets for the stream to write next: at least one if there is anything, then up
-  /// to about `limit` bytes. Without `bulk` only express frames and what is not sequenced.
+  /// Appends packets for the stream to write next: at least one if there is anything, then up to
+  /// about `limit` bytes. Without `bulk` only express frames and unsequenced ones.
   void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
               bool bulk = true);
   bool has_output(StreamId id) const;
   /// New frames stay off the stream, since some that it carries are late.
   bool avoids(StreamId id) const;
-  /// Whether some stream may have something to write; asks none of them.
+  /// Whether some stream may have something to write; checks none of them.
   bool has_output() const;
   /// Some of it is more than express frames.
   bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
@@ -169,7 +169,7 @@ class Conduit {
   bool new_bulk_alone() const {
     return owing_ == 0 && !ack_due_ && express_.empty() && again_.empty() && overdue_.empty();
   }
-  /// Bytes of what is more than express frames and was not sent yet.
+  /// Bytes of unsent frames that are larger than express frames.
   std::size_t unsent_bulk() const { return bulk_.bytes; }
   /// Size of the next such frame, or 0.
   std::size_t next_bulk() const { return bulk_.empty() ? 0 : bulk_.packets.front()->size; }
@@ -184,7 +184,7 @@ class Conduit {
     Outcome outcome = Outcome::Good;
     std::string reason;
   };
-  /// True: consumed. False: the sink has kept the frame and somebody calls consume() later.
+  /// True: consumed. False: the sink has kept the frame, and its owner calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
   /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
   /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). If
@@ -209,7 +209,7 @@ class Conduit {
 
   // ---- time and end -------------------------------------------------------------------------
 
-  /// When to call tick() next, if nothing else happens; asks no stream, so it may be too early.
+  /// When to call tick() next, if nothing else happens; checks no stream, so it may be too early.
   std::optional<Time> deadline() const;
   /// Does what is due. Returns the streams to be given up for their silence (the owner closes
   /// them and calls stream_down).
@@ -227,7 +227,7 @@ class Conduit {
   void salvage(const std::function<void(const InFrame& frame)>& take) const;
   const ConduitCounts& counts() const { return counts_; }
   const ConduitConfig& config() const { return config_; }
-  /// The latest time that it has been told.
+  /// The latest time that it has got.
   Time clock() const { return now_; }
 
   /// The time since the peer was last heard. Zero before the first stream, and at the first call
@@ -353,7 +353,7 @@ class Conduit {
   std::uint64_t consumed_ = 0;
   std::uint64_t peer_bye_ = 0;
 
-  // Custody of what has been received.
+  // Custody of received frames.
   bool custody_ = false;
   NumberSet unsettled_;
   NumberSet fresh_;  // settled, or never in custody, and not yet acknowledged
@@ -368,7 +368,7 @@ class Conduit {
 
   std::map<StreamId, Stream> streams_;
   std::size_t owing_ = 0;    // of them, those that owe something
-  Time look_ = Time::max();  // no stream falls silent, or is to be pinged, before
+  Time look_ = Time::max();  // no stream falls silent, or needs a ping, before
   StreamId next_stream_ = 1;
   Time heard_;
   Time now_;

@@ -1,4 +1,4 @@
-// Acknowledgements, both ways: what this end has received and settled, and what the peer has.
+// Acknowledgements, both ways: of this end's frames, received and settled, and of the peer's.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Acknowledgements: which answers take them along, and what memory they free.
+// Acknowledgements: the answers that carry them, and the memory that they free.
 #include <gtest/gtest.h>
 
 #include <algorithm>

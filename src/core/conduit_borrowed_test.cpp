@@ -16,7 +16,7 @@ class BorrowedTest : public testing::Test {
   BorrowedTest() {
     a_.stream_up(0s);
     b_.stream_up(0s);
-    for (int i = 0; i < 3; ++i) {  // Hello, and what it leads to
+    for (int i = 0; i < 3; ++i) {  // Hello, and its consequences
       pass(a_, b_);
       pass(b_, a_);
     }

@@ -29,7 +29,7 @@ class Breach : public testing::Test {
   }
 };
 
-// Each of two ends gives up a stream on which it hears nothing, whatever it hears on others.
+// Each of two ends gives up a stream that is silent, even if it hears others.
 TEST_F(Breach, APingIsAnsweredOnItsOwnStream) {
   greet();
   const StreamId other = conduit.stream_up(Time::zero());

@@ -29,7 +29,7 @@ class Custody : public testing::Test {
     const std::vector<std::byte> payload(size);
     a.submit(frame(number, payload));
   }
-  // Until neither has anything to say.
+  // Until both are silent.
   void exchange() {
     for (bool moved = true; moved;) {
       now += 2ms;
@@ -101,7 +101,7 @@ TEST_F(Custody, WhatIsNotSettledForLongHoldsBackNothingElse) {
     if (i % 1000 != 999) continue;
     exchange();
     for (; receipts.size() > 1000; receipts.pop_back()) {
-      // Every other of the first thousand, far more gaps than an acknowledgement can tell, stays.
+      // Every other one of the first thousand stays: far more gaps than fit in an acknowledgement.
       b.settle(receipts.back());
     }
     if (i == 999) {

@@ -1,4 +1,4 @@
-// The receiving half of a conduit: what has arrived, acknowledgements, the window, Hello.
+// The receiving half of a conduit: frames that have arrived, acknowledgements, the window, Hello.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace isthmus::core {
 namespace {
 
-constexpr std::size_t kMaxGaps = 1U << 16;  // in what has been received
+constexpr std::size_t kMaxGaps = 1U << 16;  // in the received numbers
 // Or a quarter of the window. At less than 4 Gbit/s `ack_delay` is over first. 1 MiB over plain TCP
 // in one room takes 312 us one way; if acknowledged every 128 KiB, 410 (two cores, November 2026).
 constexpr std::size_t kAckBytes = std::size_t{512} * 1024;
@@ -81,7 +81,7 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
   peer_session_ = hello->session;
   peer_window_ = hello->window;
   stream.hello_received = true;
-  ack_due_ = true;  // the numbers beyond a gap, and what has been consumed
+  ack_due_ = true;  // with the numbers beyond a gap, and the consumed bytes
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The sending half of a conduit: queues, numbering, what is kept until acknowledged.
+// The sending half of a conduit: queues, numbering, frames kept until acknowledged.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -22,8 +22,8 @@ void set_header(Packet& packet, const FrameHeader& header) {
   encode_header(header, packet.data.get());
 }
 
-// A frame of a small message, which allocates nothing where one of them has been acknowledged; that
-// many are kept by each conduit, 4 KiB.
+// The size of a small message's frame. It needs no allocation if an earlier one has been
+// acknowledged: each conduit keeps this many, 4 KiB.
 constexpr std::size_t kSmall = 128, kMostSpare = 32;
 
 }  // namespace
@@ -189,13 +189,13 @@ Conduit::Queue* Conduit::next_queue(bool bulk) {
   if (!bulk) return express_.empty() ? nullptr : &express_;
   if (express_.empty()) return bulk_.empty() ? nullptr : &bulk_;
   if (bulk_.empty() || express_run_ < kExpressRun) return &express_;
-  // Bulk's turn; but Bye goes when nothing else is left.
+  // Bulk's turn; but Bye goes when all else has gone.
   return bulk_.packets.front()->kind == FrameKind::Bye ? &express_ : &bulk_;
 }
 
 bool Conduit::may_send_new(bool bulk) const {
-  // Whichever queue is next, a whole frame fits into the window or waits: what is next must not
-  // depend on what fits, or large frames would starve.
+  // The next frame fits into the window as a whole, or waits, in either queue. The choice of the
+  // queue must not depend on that, or large frames would starve.
   const Queue* queue = const_cast<Conduit*>(this)->next_queue(bulk);
   if (queue == nullptr) return false;
   const std::uint64_t kept = queue == &bulk_ ? std::min(kExpressWindow, peer_window_ / 8) : 0;

@@ -1,4 +1,4 @@
-// Frames that are late go again over another stream: what it brings, and what it may cost.
+// Frames that are late go again over another stream: the benefit, and the most that it may cost.
 #include <gtest/gtest.h>
 
 #include <algorithm>

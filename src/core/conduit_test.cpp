@@ -164,7 +164,7 @@ TEST(Conduit, DiesOfALostLinkAfterItsPatience) {
   EXPECT_GE(wan.now() - lost, 17s);  // a ping's time may have passed before
   EXPECT_LE(wan.now() - lost, 20100ms);
   EXPECT_EQ(wan.conduit(0).dead(), "has not been heard for 20 s (patience)");
-  EXPECT_EQ(wan.conduit(1).dead(), "");  // whose patience is of minutes
+  EXPECT_EQ(wan.conduit(1).dead(), "");  // its patience is in minutes
 }
 
 TEST(Conduit, DiesOfAMutePeerAfterItsPatience) {

@@ -27,7 +27,7 @@ struct Extracted;
 
 /// A message of the program that has not been matched; messages of services do not count.
 struct Awaited {
-  bool sent = false;  ///< from here; else it is to come
+  bool sent = false;  ///< from here; else one that must come
   std::uint64_t context = 0;
   std::int32_t source = kAnySource;  ///< of one to come: a rank in the communicator, or kAnySource
   NodeId peer = kNobody;             ///< of one sent
@@ -51,8 +51,8 @@ class Engine {
   /// True: it is, and its copy waits for others to share a frame with (Limits::gathered).
   bool send(SendOp& op);
 
-  /// As send() and next_frame() at once, for a small message where nothing goes before it to its
-  /// peer: its frame is in `out`, to be sent. False: nothing was done.
+  /// As send() and next_frame() at once, for a small message without others before it to its peer:
+  /// its frame is in `out`, to be sent. False: it has done nothing.
   bool send_at_once(SendOp& op, OutFrame& out);
 
   /// Posts a receive. It is Done when its message has arrived whole.
@@ -63,14 +63,14 @@ class Engine {
   bool cancel(RecvOp& op);
 
   /// For a receive that may also be served elsewhere. False: it has matched, as for cancel. True:
-  /// it keeps its place among the receives, and nothing of its context is matched before
-  /// release(): messages wait unseen, receives are posted. One receive of a context at a time.
+  /// it keeps its place among the receives, and no message of its context is matched before
+  /// release(). Messages wait unseen, receives are posted. One receive of a context at a time.
   bool withhold(RecvOp& op);
   /// Ends that: `op` has been served elsewhere and leaves (state Idle), or stays posted. Then
   /// waiting messages and receives are matched, in posting order.
   void release(RecvOp& op, bool served);
 
-  /// The first unexpected message that (context, source, tag) would match, or nothing.
+  /// The first unexpected message that (context, source, tag) would match, or empty.
   std::optional<Envelope> probe(std::uint64_t context, int source, int tag) const;
 
   /// As probe, but takes the message out of matching. Null: it has not come. A message whose last
@@ -116,9 +116,10 @@ class Engine {
   };
   /// Whether a message of more than Limits::read_at_once has a piece to read.
   bool has_readings() const;
-  /// The next of them; messages take turns. The caller reads it, without the engine, and says so.
+  /// The next of them; messages take turns. The caller reads it, without the engine, and calls
+  /// end_reading().
   std::optional<Reading> next_reading();
-  /// `good` is what `read` has returned.
+  /// `good` is the result of `read`.
   void end_reading(const Reading& reading, bool good);
   /// From now on messages of at least `least` bytes to a peer that reads them are lent: their sends
   /// are not Done before they are matched.
@@ -126,10 +127,10 @@ class Engine {
 
   // ---- the network's side -------------------------------------------------------------------
 
-  /// A routed frame has arrived. Never throws and never trusts a length: false when the frame is
-  /// malformed or breaks the protocol (the caller ends the conduit and says so). A frame that has
-  /// been delivered before breaks it, until one that is kRepeated has come: from then on any may
-  /// come twice, and the second does nothing.
+  /// A routed frame has arrived. Never throws and never trusts a length. False: the frame is
+  /// malformed or breaks the protocol (the caller ends the conduit and reports it). A frame that
+  /// has been delivered before breaks it, until one that is kRepeated has come. From then on any
+  /// frame may come twice, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
   /// The memory in the receive for the last bytes of an arriving Piece, so that they can be read
@@ -150,13 +151,12 @@ class Engine {
   /// Whether the way to a peer by a link takes a frame now: a bulk one, or an express one. Either
   /// may have room without the other.
   using Room = std::function<bool(NodeId peer, bool bulk, LinkChoice link)>;
-  /// As above, but only a frame for which there is room; false when there is no such frame.
+  /// As above, but only a frame that has room; false without one.
   bool next_frame(OutFrame& out, const Room& room);
   /// A frame for this process itself is delivered to it; the owner need not know. False: it breaks
   /// the protocol.
   [[nodiscard]] bool loop_back(const OutFrame& out);
-  /// Says that the last frame's payload has been copied. For an owner that stops asking for frames
-  /// while there still are some.
+  /// The last frame's payload has been copied. For an owner that stops while frames are left.
   void payload_copied();
   /// The frame that next_frame() has given last holds the end of its message.
   bool payload_ends() const;
@@ -180,8 +180,8 @@ class Engine {
   std::size_t buffered_bytes() const;
   struct PeerFigures {
     std::size_t buffered = 0;     ///< payload bytes held of its unmatched messages
-    std::size_t window_left = 0;  ///< what may still be sent to it unasked
-    std::size_t credit_due = 0;   ///< what it may send more, but has not been told yet
+    std::size_t window_left = 0;  ///< bytes that may still be sent to it without a grant
+    std::size_t credit_due = 0;   ///< further bytes that it may send, not reported to it yet
   };
   PeerFigures figures(NodeId peer) const;
 

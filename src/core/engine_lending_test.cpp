@@ -1,4 +1,4 @@
-// Lent messages that are read in pieces: what goes on meanwhile, and how they end.
+// Lent messages that are read in pieces: other traffic meanwhile, and how they end.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Each frame fits into the room that the owner has said there is.
+// Each frame fits into the room that the owner has reported.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -192,7 +192,7 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
     from.in.pass(body);
     if (body.waits) from.in.grant(body.number);
     ++events;
-    settling = true;  // what the service begins may end only after it
+    settling = true;  // operations begun by the service may end only after it
     const bool good = service->take(source, body.envelope, payload);
     settling = false;
     if (!good) return false;
@@ -299,7 +299,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   };
   SendOp* large = nullptr;  // of the channel that was found
   const auto takes_piece = [&](Channel& to) {
-    to.out.set_fine_head(limits.fine_head);  // says how large the piece is
+    to.out.set_fine_head(limits.fine_head);  // sets the size of the piece
     large = to.out.ready([&](bool bulk, LinkChoice link) { return takes(to, bulk, link); });
     return large != nullptr;
   };

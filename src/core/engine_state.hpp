@@ -75,7 +75,8 @@ struct Channel {
   const NodeId peer;
   Inbound in;
   Outbound out;
-  std::shared_ptr<const Engine::Reader> read;  ///< of what the peer lends; null: it may not
+  std::shared_ptr<const Engine::Reader> read;  ///< for the peer's lent messages; null: it may not
+                                               ///< lend
   Links<Channel> reply_links, envelope_links, piece_links;
 };
 
@@ -121,7 +122,7 @@ struct Engine::State {
   void complete(Channel& channel, Incoming& message);
   /// A lent message has been bound: reads it, or has it read in pieces.
   void read_lent(Channel& channel, Incoming& message);
-  /// It has been read, or cannot be: then its bytes are asked for.
+  /// It has been read, or cannot be: then its bytes are requested.
   static void end_lent(Channel& channel, Incoming& message, bool good);
   void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
   void finish(SendOp& op);
@@ -147,8 +148,8 @@ struct Engine::State {
   void borrow(SendOp& op, Channel& to, FrameKind kind, OutFrame& out);
   bool next_is_piece() const;
 
-  /// Completions hear when the engine is through with what it was at; what they begin ends here
-  /// too.
+  /// Completions are called when the engine has finished its work; operations that they begin end
+  /// here, too.
   void settle() {
     if (!over.empty() && !settling) tell_over();
   }
@@ -176,17 +177,17 @@ struct Engine::State {
   std::list<Exception> exceptions;
   std::list<Posted> posted;
   std::unordered_map<NodeId, Channel> channels;
-  Channel* recent = nullptr;                             // of them, the last that was asked for
+  Channel* recent = nullptr;                             // of them, the last one used
   std::unordered_map<std::uint64_t, LinkChoice> chosen;  // by context
   Matching matching;
   Services services;
   std::deque<LentMessage> lent;  // but the one whose piece is being read
-  std::vector<Op*> over;         // whose completions are to hear of it
+  std::vector<Op*> over;         // their completions are still to be called
   bool settling = false;
   IntrusiveList<Channel, &Channel::reply_links> replies;
   IntrusiveList<Channel, &Channel::envelope_links> envelopes;
   IntrusiveList<Channel, &Channel::piece_links> pieces;
-  SendOp* borrowed = nullptr;   // whose bytes the last frame borrows
+  SendOp* borrowed = nullptr;   // the last frame borrows its bytes
   std::size_t since_piece = 0;  // payload bytes sent in envelopes since the last piece
   std::size_t outstanding = 0;
   std::size_t gathered = 0;  // bytes of small messages that no frame has taken

@@ -91,7 +91,7 @@ class Simulation {
 
   // Lent messages that were read, and those that could not be.
   std::size_t read = 0, unreadable = 0, pieces = 0;
-  // Pieces whose payload was put where the engine said; those that another frame overtook.
+  // Pieces whose payload was put at the engine's place; those that another frame overtook.
   std::size_t landed = 0, landed_in_vain = 0;
   std::size_t at_once = 0;  // messages that were sent so
 
@@ -109,7 +109,7 @@ class Simulation {
     NodeId source, destination;
     std::vector<std::byte> body;
     std::uint8_t flags = 0;
-    std::size_t placed = 0;  // half of the body's end has been put where the engine said
+    std::size_t placed = 0;  // half of the body's end has been put at the engine's place
   };
 
   std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
@@ -133,7 +133,7 @@ class Simulation {
     }
   }
 
-  // A node reads what the others lend it, now and then in vain.
+  // A node reads messages that the others lend it; now and then the read fails.
   void lend(NodeId to) {
     for (NodeId from = 0; from < nodes_.size(); ++from) {
       if (from == to) continue;
@@ -294,7 +294,7 @@ class Simulation {
                       .source = out.source,
                       .destination = out.destination,
                       .body = std::move(body)};
-    // A way that is lost: what went there comes again on another one, and may have arrived.
+    // A way that is lost: its frames come again on another one, and may have arrived.
     const bool again = repeating_ && below(4) == 0;
     if (again) {
       Frame repeated = frame;

@@ -15,19 +15,19 @@ namespace isthmus::core {
 /// The content of a frame's body. Kinds from `Envelope` on travel end to end and are routed; those
 /// before are between the two ends of one conduit and never leave it.
 enum class FrameKind : std::uint8_t {
-  Hello = 1,       ///< first on every stream: version, who, which stream, where to resume
+  Hello = 1,       ///< first on every stream: version, sender, stream number, where to resume
   Ack = 2,         ///< frames received so far
   Ping = 3,        ///< answered by an Ack; keeps idle conduits observed
-  Bye = 4,         ///< the sender will send nothing more
+  Bye = 4,         ///< the sender will send no more
   Refuse = 5,      ///< the stream will not be served; the body is the reason, UTF-8
   Ready = 6,       ///< gateway to process: every rank of the grid has joined
   Compressed = 7,  ///< a sequenced frame in fewer bytes
-  Leg = 8,         ///< before Hello: whether bytes are to go by another leg than this stream
+  Leg = 8,         ///< before Hello: whether bytes should go by another leg than this stream
   Envelope = 16,   ///< a message begins: envelope and its first bytes
   Piece = 17,      ///< more bytes of a message
   Grant = 18,      ///< the message has been matched: send the rest
   Credit = 19,     ///< the receiver has consumed buffered bytes: the window moves
-  Invite = 20,     ///< where a process can be reached without gateways; JSON
+  Invite = 20,     ///< addresses of a process for connections without gateways; JSON
   Batch = 21,      ///< small messages, whole
   Taken = 22,      ///< a lent message has been read
   Control = 32,    ///< JSON for the other end's control plane (abort, ready, faults, counters)
@@ -81,8 +81,8 @@ struct InFrame {
   NodeId destination = kNobody;
   std::span<const std::byte> body;
   std::uint8_t flags = 0;
-  std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
-  Receipt receipt{};       ///< nobody's where it need not be settled
+  std::size_t placed = 0;  ///< bytes after `body`, which are at the place of Engine::place
+  Receipt receipt{};       ///< kNobody's if it need not be settled
   /// Memory that holds this frame alone, and that `body` points into: an owner that keeps it may
   /// send it on as it is. Null: `body` is borrowed.
   std::shared_ptr<Packet> memory{};

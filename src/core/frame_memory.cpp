@@ -3,7 +3,7 @@
 namespace isthmus::core {
 namespace {
 
-// 4 MiB, what is under way to a near peer, and of fine frames what two messages have.
+// 4 MiB, for the bytes under way to a near peer; and the fine frames of two messages.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t kMostKept = 0;  // to find uses of freed memory
 constexpr std::size_t kMostFine = 0;
@@ -46,7 +46,7 @@ FrameMemory::Block FrameMemory::take(std::size_t size) {
       free_.pop_back();
       return {memory, {this}};
     }
-    free_.reserve(most_);  // giving back allocates nothing
+    free_.reserve(most_);  // so that giving back needs no allocation
   }
   return {new std::byte[block_], {this}};
 }

@@ -27,7 +27,7 @@ class Gathering {
   enum class Then {
     Flush,  ///< now, on this thread
     Wake,   ///< another thread, which flushes
-    Wait,   ///< nothing: that has been done
+    Wait,   ///< no action is needed: another thread has been woken
   };
   /// A message has been gathered; `bytes` are gathered in all. `beside`: the peer is beside this
   /// process. `waited`: since the last flush the program has waited for messages, or looked for
@@ -47,7 +47,7 @@ class Gathering {
   void passed() { row_ = 1; }
   /// All gathered messages are in frames.
   void taken() { woken_ = false; }
-  /// These have been written. On any thread, as long as others do not say so.
+  /// These have been written. On any thread, but one at a time.
   void flushed(Time now) { flushed_.store(now, std::memory_order_relaxed); }
 
  private:

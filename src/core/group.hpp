@@ -13,8 +13,8 @@ namespace isthmus::core {
 /// The relation of two groups; the meanings of MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL.
 enum class Likeness { Identical, Similar, Unequal };
 
-/// Immutable. Holds runs of nodes with a stride, so a group that is contiguous (or
-/// contiguous in each cluster) costs O(runs) memory, whatever its size.
+/// Immutable. Holds runs of nodes with a stride, so a group that is contiguous (or contiguous in
+/// each cluster) costs O(runs) memory, for any size.
 class Group {
  public:
   Group() = default;
@@ -25,7 +25,7 @@ class Group {
   int size() const { return size_; }
   /// Node of the member `rank`, 0 <= rank < size(). O(log runs).
   int node(int rank) const;
-  /// Rank of a node in this group, or nothing. O(log runs).
+  /// Rank of a node in this group, or empty. O(log runs).
   std::optional<int> rank_of(int node) const;
   std::vector<int> nodes() const;  ///< in the order of ranks
 

@@ -48,7 +48,7 @@ struct Incoming {
   NodeId peer = kNobody;
   Stage stage = Stage::Early;
   RecvOp* op = nullptr;
-  bool reading = false;  ///< it is lent, and read in pieces: none is asked for
+  bool reading = false;  ///< it is lent, and read in pieces: no piece is requested
   std::uint64_t ahead_arrived = 0;
   std::uint64_t granted_arrived = 0;
   std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed
@@ -75,7 +75,7 @@ class Inbound {
   bool has(const EnvelopeBody& body) const;
   bool has(const PieceBody& piece, std::size_t payload) const;
 
-  /// Takes in an envelope; its payload, of that many bytes, is to be stored afterwards.
+  /// Takes in an envelope; store its payload, of that many bytes, afterwards.
   [[nodiscard]] Incoming* announce(const EnvelopeBody& body, std::size_t payload);
   /// The announced message that is next in order, or null when it has not come yet.
   Incoming* next_in_order();
@@ -91,7 +91,7 @@ class Inbound {
   void bind(Incoming& message, RecvOp* op);
   /// Forgets a message: matched and complete.
   void erase(Incoming& message) { messages_.erase(message.body.number); }
-  /// Null: no such message.
+  /// Null: unknown message.
   Incoming* find(std::uint64_t number);
 
   // ---- what goes back -------------------------------------------------------------------------
@@ -126,8 +126,8 @@ class Inbound {
   const std::size_t window_;
   std::uint64_t next_ = 0;     // number of the message that is next in order
   std::size_t held_ = 0;       // charged and not yet free
-  std::size_t due_ = 0;        // free and not yet told
-  std::uint64_t told_ = 0;     // free and told, ever
+  std::size_t due_ = 0;        // free and not yet reported
+  std::uint64_t told_ = 0;     // free and reported, ever
   std::size_t buffered_ = 0;   // payload bytes in our memory
   std::size_t uncharged_ = 0;  // messages, neither matched nor charged
   std::unordered_map<std::uint64_t, Incoming> messages_;

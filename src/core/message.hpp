@@ -27,9 +27,9 @@ enum class OpError : std::uint8_t { None, Truncated };
 
 struct Op;
 
-/// Hears of operations that are Done, in the engine's own calls, once each. May send and receive,
-/// may destroy the operation, throws nothing, and calls no MPI: it is on whichever thread has the
-/// I/O's turn.
+/// Is called for operations that are Done, in the engine's own calls, once each. May send and
+/// receive, may destroy the operation, throws nothing, and calls no MPI: it is on whichever thread
+/// has the I/O's turn.
 class Completion {
  public:
   virtual void over(Op& op) = 0;
@@ -64,7 +64,7 @@ struct SendOp : Op {
   std::size_t ahead = 0;       ///< bytes that may go without a grant
   bool waits = false;          ///< needs a grant
   bool granted = false;        ///< the receiver has matched it
-  bool lent = false;           ///< the receiver is to read it from here
+  bool lent = false;           ///< the receiver reads it from here
   Links<SendOp> links;
 };
 

@@ -106,7 +106,7 @@ std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> bytes) {
 }
 
 std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes, std::size_t placed) {
-  // An empty piece says nothing.
+  // An empty piece has no purpose.
   if (bytes.size() < PieceBody::kSize || bytes.size() + placed == PieceBody::kSize) {
     return std::nullopt;
   }

@@ -1,7 +1,6 @@
 // The bodies of the frames that carry messages end to end: Envelope, Piece, Grant, Taken and
 // Credit. docs/protocol.md lists them byte by byte. Numbers are little-endian. Decoders check
-// lengths and what a body can say about itself; whether it fits the state of its channel is checked
-// there.
+// lengths and the body alone; its channel checks whether it fits the channel's state.
 #pragma once
 
 #include <array>

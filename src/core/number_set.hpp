@@ -10,7 +10,7 @@ namespace isthmus::core {
 
 class NumberSet {
  public:
-  using Ranges = std::map<std::uint64_t, std::uint64_t>;  ///< first to last; none touch
+  using Ranges = std::map<std::uint64_t, std::uint64_t>;  ///< first to last; they do not touch
 
   void add(std::uint64_t number) { add(number, number); }
   /// Adds first to last; some may be there already.

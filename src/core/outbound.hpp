@@ -33,15 +33,15 @@ class Outbound {
   /// Queues a send; its envelope goes out after those of all sends before it.
   void push(SendOp& op);
 
-  /// The message fits into a small frame, before which none goes.
+  /// The message fits into a small frame, and no frame must go before it.
   bool passes(const SendOp& op) const {
     const std::size_t size = op.data.size();
     return size <= kExpressBody - EnvelopeBody::kSize && size < lends_from_ && !has_batch() &&
            unannounced_.empty() && waiting_.size() < kMaxWaiting;
   }
 
-  /// Copies a small message into a batch, whose send is over then. False: nothing was done; it
-  /// is to be pushed.
+  /// Copies a small message into a batch, whose send is over then. False: it has done nothing; push
+  /// the message.
   bool gather(SendOp& op);
   bool has_batch() const { return !batches_.empty(); }
   std::size_t gathered() const { return batches_.bytes(); }

@@ -100,7 +100,7 @@ TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
   EXPECT_TRUE(met);
 }
 
-/// The next envelope's body; `payload` is what goes with it.
+/// The next envelope's body; `payload` goes with it.
 std::optional<EnvelopeBody> next_body(Outbound& outbound, std::span<const std::byte>& payload) {
   BodyHead head;
   std::size_t head_size = 0;

@@ -15,7 +15,7 @@ constexpr std::size_t kRefined = 3;
 
 constexpr int kElsewhere = -1;
 
-/// Some vertices of a graph, and what divides them into two.
+/// Some vertices of a graph, divided into two.
 class Bisection {
  public:
   /// `label` has 0 for them, and kElsewhere for all others.

@@ -10,7 +10,7 @@
 namespace isthmus::core {
 namespace {
 
-// Rounds over all pairs of parts; mostly the second finds nothing more.
+// Rounds over all pairs of parts; the second rarely finds more.
 constexpr int kRounds = 6;
 // Swaps in a row that only made things worse, after which a pass ends: bounds its time.
 constexpr std::size_t kPatience = 64;

@@ -30,7 +30,7 @@ void* address_of(std::uint64_t base, std::int64_t offset) {
 PeerMemory::Address PeerMemory::of_this_process(const void* base) {
   static const Mark mark = new_mark();
 #ifdef PR_SET_PTRACER
-  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama lets only descendants at it
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // if Yama allows it to descendants alone
 #endif
   return {.pid = getpid(),
           .base = reinterpret_cast<std::uint64_t>(base),
@@ -80,7 +80,7 @@ bool PeerMemory::move(Way way, std::int64_t displacement, TypeCursor& there, std
     const ssize_t n =
         once(way == Way::Read, static_cast<pid_t>(address_.pid), mine, theirs.data(), pieces);
     if (n < 0) return false;
-    // A part alone was moved: the rest one by one, which says where it fails.
+    // Only a part was moved: moves the rest one by one, to find the failure.
     for (std::size_t i = 0, done = static_cast<std::size_t>(n), before = 0; i < pieces; ++i) {
       const std::size_t length = theirs[i].iov_len;
       if (before + length > done) {

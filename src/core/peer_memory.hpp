@@ -18,19 +18,20 @@ class PeerMemory {
   struct Address {
     std::int64_t pid = 0;
     std::uint64_t base = 0;
-    std::uint64_t mark_at = 0;  ///< where the process has `mark`, which no other has
+    std::uint64_t mark_at = 0;  ///< the address of `mark` in the process; no other process has that
+                                ///< mark
     std::uint64_t mark[2] = {0, 0};
   };
-  /// Lets the other processes of this user at this one's memory, where the system asks for that.
+  /// Gives the other processes of this user access to this one's memory, if the system needs that.
   static Address of_this_process(const void* base);
   /// Empty if this process cannot reach it: it is on another host, or not allowed to.
   static std::optional<PeerMemory> reach(const Address& address);
 
-  /// The process that told the address still runs, and this one may get at it.
+  /// The process of the address still runs, and this one may access it.
   [[nodiscard]] bool there() const;
 
-  /// At the displacement from the base; with a map, where it says. False: the process is no longer
-  /// `there`, or some is not memory of it.
+  /// At the displacement from the base; with a map, at its places. False: the process is not
+  /// `there` any more, or some of it is not the process's memory.
   [[nodiscard]] bool write(std::int64_t displacement, std::span<const std::byte> from) const;
   [[nodiscard]] bool write(std::int64_t displacement, TypeCursor to,
                            std::span<const std::byte> from) const;

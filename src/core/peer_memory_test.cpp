@@ -11,8 +11,7 @@
 namespace isthmus::core {
 namespace {
 
-// Processes are not let at others' memory everywhere, but each at its own where there is such a
-// call.
+// Not all systems allow access to other processes' memory, but each to its own, if it has the call.
 class PeerMemoryTest : public testing::Test {
  protected:
   PeerMemoryTest() {

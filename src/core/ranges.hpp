@@ -1,4 +1,4 @@
-// Which numbers of a growing set have been seen, where most come in order: a few disjoint ranges.
+// The numbers of a growing set that have been seen, mostly in order: a few disjoint ranges.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace isthmus::core {
 /// Half-open ranges [begin, end), ascending, neither overlapping nor touching.
 class Ranges {
  public:
-  /// O(1) for what follows the last range; else O(number of ranges).
+  /// O(1) for a range after the last one; else O(number of ranges).
   void add(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return;
     if (!ranges_.empty() && ranges_.back().end == begin) {

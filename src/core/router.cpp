@@ -258,7 +258,7 @@ void Router::release(Neighbour& to) {
   }
 }
 
-// This way has room: takes what waits at others for room, where it leads there too.
+// This way has room: takes over frames that wait for other ways, if it leads there, too.
 void Router::relieve(Neighbour& to) {
   for (const auto& [index, nodes] : next_) {
     if (nodes.size() < 2 || !is_way(to, index)) continue;

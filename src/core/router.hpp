@@ -69,7 +69,7 @@ class Router {
     std::string run{};       ///< the other run whose gateway it is, with numbers of its own
     bool left = false;       ///< said Bye
     bool gone = false;       ///< its conduit is dead
-    bool unflushed = false;  ///< poll() will say Flush
+    bool unflushed = false;  ///< poll() will return Flush
     /// Frames that wait for room towards it, by the neighbour they came from; those take turns.
     std::map<NodeId, std::deque<Held>> held;
     std::deque<NodeId> turns;
@@ -115,7 +115,7 @@ class Router {
   void submitted(Neighbour& neighbour);
   /// It has said Bye, and needs nothing more.
   void left(Neighbour& neighbour);
-  /// Its conduit is dead; `sentence` says so to the user, unless the user knows of others like it.
+  /// Its conduit is dead; the user gets `sentence`, unless the user knows of others like it.
   void lost(Neighbour& neighbour, const std::string& sentence, bool known = false);
   /// Another gateway does not reach a cluster any more; or, of a cluster, a process.
   void learn_lost(Neighbour& from, std::size_t cluster, const std::string& sentence);
@@ -128,19 +128,19 @@ class Router {
   /// been added or renewed since, or its conduit's patience has changed. Time::max(): never.
   Time next_tick() const;
 
-  // ---- what is to be done -------------------------------------------------------------------
+  // ---- actions for the owner ----------------------------------------------------------------
 
   struct Action {
     enum class What : std::uint8_t {
-      Flush,    ///< write what the neighbour's conduit has; then call progress()
-      Lost,     ///< tell all: this gateway does not reach `cluster` any more, or of it `process`,
-                ///< if that is not kNobody; `sentence`
-      Silent,   ///< tell the processes: nothing is heard of `cluster`; with `ask`, ask for others
-      Heard,    ///< tell the processes: that is over
-      Waiting,  ///< tell the user: the neighbour's silence is waited for
-      Resumed,  ///< tell the user: the neighbour is heard again
-      Warn,     ///< tell the user: the job goes on; `sentence`
-      Fail,     ///< the job cannot go on; `sentence`. Once, and nothing but Flush after it
+      Flush,  ///< write what the neighbour's conduit has; then call progress()
+      Lost,   ///< to all: this gateway does not reach `cluster` any more, or its `process`, if that
+              ///< is not kNobody; `sentence`
+      Silent,   ///< to the processes: `cluster` is silent; with `ask`, ask for others
+      Heard,    ///< to the processes: the silence is over
+      Waiting,  ///< to the user: the neighbour is silent, and the job waits
+      Resumed,  ///< to the user: the neighbour is heard again
+      Warn,     ///< to the user: the job goes on; `sentence`
+      Fail,     ///< the job cannot go on; `sentence`. Once, and only Flush follows it
     } what{};
     Neighbour* neighbour = nullptr;
     std::size_t cluster = 0;
@@ -161,7 +161,7 @@ class Router {
   // ---- figures ------------------------------------------------------------------------------
 
   const std::optional<World>& world() const { return world_; }
-  /// The clusters whose processes are its neighbours, by index; none before the world is known.
+  /// The clusters whose processes are its neighbours, by index; empty before the world is known.
   const std::vector<std::size_t>& clusters() const { return clusters_; }
   Neighbour* find(NodeId node) const;
   /// Frames that went back, or on by another way, since theirs was lost.
@@ -214,8 +214,8 @@ class Router {
   Time now_{};  // of the last tick
   Routes next_;
   bool several_ways_ = false;  // to some cluster
-  // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
-  // reach, with the reason.
+  // Clusters that a neighbour does not reach any more, by its own report; those that this gateway
+  // does not reach, with the reason.
   std::set<std::pair<NodeId, std::size_t>> lost_there_;
   std::map<std::size_t, std::string> unreachable_;
   // The same for single processes, which other gateways of their cluster reach.
@@ -225,7 +225,7 @@ class Router {
   std::set<std::string> parted_;  // runs
 
   std::deque<Action> actions_;
-  std::vector<Neighbour*> salvaged_;  // to be, when what was said before has been told
+  std::vector<Neighbour*> salvaged_;  // to be salvaged, after the earlier actions
   std::vector<Neighbour*> unflushed_;
   std::uint64_t redirected_ = 0;
   Crossings crossings_;

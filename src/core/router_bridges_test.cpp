@@ -1,5 +1,5 @@
-// Gateways that stand in several networks or in none that has processes, and several links of one
-// gateway.
+// Gateways that stand in several networks or in networks without processes, and several links of
+// one gateway.
 #include <gtest/gtest.h>
 
 #include "core/router_testbed.hpp"

@@ -151,7 +151,7 @@ void Router::salvage(Neighbour& neighbour) {
   neighbour.conduit->salvage([&](const InFrame& frame) {
     InFrame again = frame;
     std::uint16_t hops = kMaxHops;
-    if (again.flags == 0) again.flags = kRepeated;  // where the new way begins here
+    if (again.flags == 0) again.flags = kRepeated;  // if the new way begins here
     ++redirected_;
     Neighbour* const to = redirect(neighbour.node, again, hops, trouble);
     // It has been consumed: no window is charged for it any more.

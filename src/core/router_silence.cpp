@@ -14,7 +14,7 @@ constexpr Time kFirstTold = std::chrono::seconds(30);
 // The interval of checks of the silent ones.
 constexpr Time kPeriod = std::chrono::milliseconds(100);
 
-// A conduit is silent once nothing has been heard for so long.
+// A conduit is silent after this time without data.
 Time limit(const ConduitConfig& config) {
   return std::min(config.stream_timeout, config.patience / 2);
 }

@@ -79,8 +79,8 @@ TEST(Router, AWayThatComesBackWithinTheFailoverLosesNothing) {
   EXPECT_EQ(grid.twice(), 0U);
 }
 
-// Custody: what is not known to have arrived comes back to the rank that sent it, which sends it by
-// its other gateway. No frame else does.
+// Custody: frames that may not have arrived come back to the rank that sent them, which sends them
+// by its other gateway. No other frame does.
 TEST(Router, WhatIsOnAWayThatDiesGoesBackToItsSourceAndByAnother) {
   Grid grid({.gateways = {2, 2}});
   grid.send_many(600, 0, 1, kBulk);
@@ -114,7 +114,7 @@ TEST(Router, WhatIsOnAWayThatDiesGoesBackToItsSourceAndByAnother) {
   EXPECT_LT(had, back.size());
 }
 
-// The gateway itself has another link to that cluster: nothing goes back as far as its source.
+// The gateway itself has another link to that cluster: no frame goes back as far as its source.
 TEST(Router, AGatewayWithAnotherLinkTurnsFramesAround) {
   Grid grid({.gateways = {1, 2}});
   grid.send_many(600, 0, 1, kBulk);

@@ -190,7 +190,7 @@ class Grid {
   };
   struct End {
     Gate* gate = nullptr;
-    Router::Neighbour* neighbour = nullptr;  // of a gate: who is at the other end
+    Router::Neighbour* neighbour = nullptr;  // of a gate: the neighbour at the other end
     Process* process = nullptr;
     std::size_t index = 0;  // of a process: which of its gates
     std::unique_ptr<Conduit> conduit;

@@ -1,4 +1,4 @@
-// The nodes of a grid in virtual time, and what joins them.
+// The nodes of a grid in virtual time, and the connections between them.
 #include "core/router_testbed.hpp"
 
 namespace isthmus::core {

@@ -25,8 +25,8 @@ std::uint64_t Grid::number_of(const InFrame& frame) {
   return number;
 }
 
-// A conduit delivers each frame once, whatever its streams do. A frame that is on its way back,
-// or goes again, is another one for it.
+// A conduit delivers each frame once, whatever happens to its streams. A returning or repeated
+// frame counts as another one.
 void Grid::note(Wire& wire, const End& at, const InFrame& frame) {
   const std::uint64_t number = number_of(frame);
   wire.crossed.insert(number);
@@ -93,7 +93,7 @@ void Grid::lose_gate(Process& p, std::size_t index) {
   if (!p.ways->lose_gate(index)) fail("rank " + std::to_string(p.node) + " has no gateway left");
 }
 
-// Control frames: what, cluster, process, ask, sentence.
+// Control frames: kind, cluster, process, ask, sentence.
 void Grid::tell(Conduit& conduit, const Router::Action& action) {
   std::string text{static_cast<char>(action.what), static_cast<char>(action.cluster),
                    static_cast<char>(action.process), static_cast<char>(action.ask)};
@@ -193,7 +193,7 @@ void Grid::check_memory() {
         const auto& config = end.conduit->config();
         bound += config.window;
         if (!end.conduit->dead().empty()) bound += config.buffer + config.window;
-        // Beyond its buffer goes what was being taken, and what must get through.
+        // Its buffer may be exceeded by the frame being taken, and by frames that must get through.
         if (end.conduit->dead().empty()) {
           ASSERT_LE(end.conduit->buffered(), config.buffer + 2 * kMaxBody);
         }

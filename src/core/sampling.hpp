@@ -15,9 +15,9 @@ class Sampling {
   /// does not begin anew each time, and its last acknowledgements are seen.
   static constexpr int kStill = 10;
 
-  /// At rest nothing is due until something moves. A new link is not.
+  /// At rest, not due until data moves. A new link is not at rest.
   bool at_rest() const { return still_ >= kStill; }
-  /// Something moves. Until now nothing has, so a period begins here.
+  /// Data moves. If the link was at rest, a period begins here.
   void stir(Time now) {
     if (at_rest()) begun_ = now;
     still_ = 0;

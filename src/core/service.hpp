@@ -1,5 +1,5 @@
-// Messages that no receive takes: those of a served context are handed over as they come, whatever
-// the program does.
+// Messages that no receive takes: those of a served context are handed over as they come, without
+// calls of the program.
 #pragma once
 
 #include <cstddef>

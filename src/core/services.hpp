@@ -1,5 +1,5 @@
-// The served contexts of an engine: what has come for each, by peer, in order. A message is taken
-// in when there is room for it, and handed over when it and all before it are whole.
+// The served contexts of an engine: the messages of each, by peer, in order. A message is taken in
+// when it has room, and handed over when it and all before it are whole.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ class Services final : public Completion {
   /// Messages not handed over are dropped, and so are their later parts.
   void end(std::uint64_t context);
 
-  /// A message of such a context is next in order. False: it is longer than any may be.
+  /// A message of such a context is next in order. False: it is longer than allowed.
   [[nodiscard]] bool add(Incoming& message);
-  /// The service that takes a message at once if it is whole, since none waits before it; or null.
+  /// The service that takes a message at once if it is whole, since no other waits before it; or
+  /// null.
   Service* ready_for(std::uint64_t context, NodeId peer) const;
 
   /// A message taken in is whole: hands over what can be.

@@ -53,7 +53,7 @@ class ServicesTest : public testing::Test {
       frames.push_back(std::move(frame));
     }
   }
-  // Until nothing moves. False: a frame was refused.
+  // Runs until nothing moves. False: a frame was refused.
   bool run() {
     bool good = true;
     for (;;) {

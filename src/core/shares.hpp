@@ -28,7 +28,7 @@ class Shares {
 
   /// The member could use `part` of the rate: 1, all of it; 0, it has ceased.
   void claim(NodeId member, double part, Time now);
-  /// It has gone: whatever it has heard, it may not know any more when it comes back.
+  /// It has gone: it may not remember earlier levels when it comes back.
   void forget(NodeId member);
   /// Drops claims that are over. Called several times a second; then all hear of small changes.
   void tick(Time now);
@@ -38,7 +38,7 @@ class Shares {
   /// have, and only with `risen`. Call it with `risen` a moment after `waits()`, since others that
   /// begin or cease in the same moment may take the rise back.
   std::vector<News> news(bool risen);
-  /// Some have not been told yet that it has risen.
+  /// Some members have not learned yet that it has risen.
   bool waits() const { return waits_; }
 
   double level() const { return level_; }
@@ -47,8 +47,8 @@ class Shares {
 
  private:
   struct Member {
-    double part = 0;  // 0: it has ceased, and sends at what it was told when it begins again
-    double told = 0;  // 0: nothing
+    double part = 0;  // 0: it has ceased, and begins again at the level that it has learned
+    double told = 0;  // 0: none
     Time heard{};
   };
 

@@ -14,7 +14,7 @@ constexpr double kLostShare = 1e-4;
 constexpr int kMostForLosses = 16;
 // More streams must bring this much, or losses are the sign of a link that is full.
 constexpr double kWorthIt = 1.1;
-// Too short a burst says nothing: less than this share of a period, or so few seconds.
+// A burst that is too short shows nothing: less than this share of a period, or this many seconds.
 constexpr double kBusyEnough = 0.2;
 constexpr double kLongEnough = 0.5;
 

@@ -53,7 +53,7 @@ struct LinkPeriod {
 
 class StreamCount {
  public:
-  /// The number to have, given that there are `now`: never less.
+  /// The number to have, from `now` streams: never less.
   int next(int now, const LinkPeriod& period);
 
  private:

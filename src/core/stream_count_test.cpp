@@ -71,7 +71,7 @@ TEST(StreamCount, GrowsWithLossesAsLongAsThatHelps) {
     for (int i = 0; i < 6 && streams == now; ++i) streams = count.next(now, period);
     return streams;
   };
-  EXPECT_EQ(count.next(1, period), 1);  // one period says little
+  EXPECT_EQ(count.next(1, period), 1);  // one period is not enough
   EXPECT_EQ(after_a_while(1), 2);
   period.delivered = 2e6;
   EXPECT_EQ(after_a_while(2), 4);

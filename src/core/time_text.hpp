@@ -1,4 +1,4 @@
-// Times as sentences for people say them.
+// Times in sentences for people.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace isthmus::core {
 
-/// "80 ms", "30 s", "10 min": whole numbers of the largest unit that says it exactly.
+/// "80 ms", "30 s", "10 min": whole numbers of the largest unit that is exact.
 inline std::string time_text(std::chrono::nanoseconds time) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   if (ms % 1000 != 0) return std::to_string(ms) + " ms";

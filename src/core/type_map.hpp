@@ -39,12 +39,12 @@ class TypeMap {
   std::int64_t extent() const { return extent_; }
   std::int64_t true_lower() const { return size_ == 0 ? 0 : nodes_[root_].low; }
   std::int64_t true_upper() const { return size_ == 0 ? 0 : nodes_[root_].high; }
-  /// The first byte and the end of `count` elements in a row; nothing where that overflows.
+  /// The first byte and the end of `count` elements in a row; empty if that overflows.
   struct Bounds {
     std::int64_t low = 0, high = 0;
   };
   std::optional<Bounds> bounds(std::int64_t count) const;
-  /// `count` elements in a row are one run of memory in order (or nothing).
+  /// `count` elements in a row are one run of memory in order (or empty).
   bool run_of(std::int64_t count) const;
 
   /// No basic element lies before one that comes before it in the map, as filetypes have to be.
@@ -129,7 +129,7 @@ class TypeMapBuilder {
 
   TypeMap map_;
   std::vector<TypeMap::Entry> list_;
-  std::uint32_t merged_ = UINT32_MAX;  // a run that grows with what follows it
+  std::uint32_t merged_ = UINT32_MAX;  // a run that grows with its successors
 };
 
 /// A part of an array, as MPI_Type_create_subarray. Extent: the whole array's.
@@ -152,8 +152,8 @@ TypeMap darray_map(const TypeMap& element, std::span<const Distribution> dimensi
 class TypeCursor {
  public:
   TypeCursor(const TypeMap& map, std::int64_t count, std::int64_t position = 0);
-  /// Packed bytes before the next piece, and in all. Elements that lie further away than offsets
-  /// can tell do not count.
+  /// Packed bytes before the next piece, and in all. Elements too far away for offsets do not
+  /// count.
   std::int64_t position() const { return position_; }
   std::int64_t total() const { return total_; }
   bool done() const { return position_ >= total_; }
@@ -179,7 +179,7 @@ class TypeCursor {
 };
 
 /// Copies from the memory of elements into packed bytes, from the cursor on, and back. `memory` is
-/// what offsets count from. Returns bytes copied: fewer than asked for where the elements end.
+/// the origin of the offsets. Returns bytes copied: fewer than requested if the elements end.
 std::size_t pack(TypeCursor& cursor, const std::byte* memory, std::span<std::byte> packed);
 std::size_t unpack(TypeCursor& cursor, std::byte* memory, std::span<const std::byte> packed);
 

@@ -62,7 +62,7 @@ void TypeMapBuilder::place(std::uint32_t child, std::int64_t displacement) {
         plus(before.displacement, other.size, end) && end == displacement) {
       const std::int64_t grown = other.size + node.size;
       if (grown > kFarthest) too_large();
-      if (merged_ == before.child) {  // nothing else names it
+      if (merged_ == before.child) {  // no other node names it
         map_.nodes_[merged_].size = map_.nodes_[merged_].high = grown;
       } else {
         merged_ = run(grown, node.element);

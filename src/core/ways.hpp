@@ -35,7 +35,7 @@ class Ways {
     ++clusters_;
   }
 
-  /// Frames to the cluster that are to go by the link take these gates, while one reaches it.
+  /// Frames to the cluster by this link take these gates, while one reaches it.
   void set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates);
 
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -46,7 +46,7 @@ class Ways {
   /// The first of them, from number `process` on, with room or without. Or kNone.
   std::size_t reaching(std::size_t cluster, NodeId process) const;
 
-  // ---- what gateways tell. False: no gateway is left that reaches the cluster ------------------
+  // ---- reports of gateways. False: no gateway is left that reaches the cluster -----------------
 
   [[nodiscard]] bool lose(std::size_t gate, std::size_t cluster);
   /// It does not reach this process any more, though others of the cluster.

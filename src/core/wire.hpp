@@ -1,5 +1,5 @@
-// Frames as bytes: what conduits write to and read from streams. docs/protocol.md documents the
-// form byte by byte. Everything is little-endian whatever the host.
+// Frames as bytes: conduits write them to and read them from streams. docs/protocol.md documents
+// the form byte by byte. Everything is little-endian on every host.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace isthmus::core {
 
-/// The version of all that two nodes say to each other. Nodes of different versions refuse one
-/// another with a sentence that names both.
+/// The version of the protocol between two nodes. Nodes of different versions refuse one another
+/// with a sentence that names both.
 inline constexpr std::uint16_t kProtocolVersion = 1;
 
 inline constexpr std::size_t kHeaderSize = 24;
@@ -48,7 +48,7 @@ const char* name_of(FrameKind kind);
 void encode_header(const FrameHeader& header, std::byte* out);
 /// Changes that of an encoded header.
 void set_sequence(std::byte* header, std::uint64_t sequence);
-/// Reads kHeaderSize bytes and checks nothing.
+/// Reads kHeaderSize bytes without checks.
 FrameHeader read_header(const std::byte* bytes);
 
 /// The result of decode() for the beginning of some bytes.
@@ -57,13 +57,12 @@ struct Decoded {
   std::size_t size = 0;  ///< Frame: bytes it takes. Incomplete: bytes needed to go on
   FrameHeader header;
   std::span<const std::byte> body;
-  std::string reason;  ///< Malformed: what is wrong
+  std::string reason;  ///< Malformed: the error
 };
 
-/// Reads the frame at the beginning of `bytes`. Checks all that can be known from the frame
-/// alone: kind, size against kMaxBody, flags, sequence. Never needs more than
-/// kHeaderSize + kMaxBody bytes. The last `placed` bytes of its body are elsewhere; what follows
-/// the others is the next frame.
+/// Reads the frame at the beginning of `bytes`. Checks all that can be known from the frame alone:
+/// kind, size against kMaxBody, flags, sequence. Never needs more than kHeaderSize + kMaxBody
+/// bytes. The last `placed` bytes of its body are elsewhere; the next frame follows the others.
 Decoded decode(std::span<const std::byte> bytes, std::size_t placed = 0);
 
 /// Writes and reads the fixed-size fields of bodies.
@@ -111,7 +110,7 @@ struct Hello {
   std::string software;            ///< for messages: the release of Isthmus
 };
 std::vector<std::byte> encode_hello(const Hello& hello);
-/// Fails only on what no version may change: the mark and the version. `reason` says how.
+/// Fails only on the parts that no version may change: the mark and the version, with the `reason`.
 std::optional<Hello> decode_hello(std::span<const std::byte> body, std::string& reason);
 
 /// The frames that have arrived at the acknowledgement's sender.

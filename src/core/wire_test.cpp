@@ -111,7 +111,7 @@ TEST(Wire, AHelloOfAnotherVersionStillNamesItself) {
   h.version = 9;
   h.software = "9\n";
   auto body = encode_hello(h);
-  body.erase(body.end() - 20, body.end());  // what follows is not ours to know
+  body.erase(body.end() - 20, body.end());  // later bytes are not ours to know
   std::string reason;
   const auto back = decode_hello(body, reason);
   ASSERT_TRUE(back);

@@ -25,10 +25,10 @@ Net net_from(const std::string& name);
 /// passes frames from one to the other by itself.
 struct Gateway {
   NodeId node = kNobody;
-  std::vector<std::size_t> clusters{};   ///< indices into World::clusters; none: it only forwards
+  std::vector<std::size_t> clusters{};   ///< indices into World::clusters; empty: it only forwards
   std::vector<std::string> addresses{};  ///< "unix:/path" or "tcp:host:port", best first
   std::vector<int> hops{};  ///< links between it and each cluster, by index; empty: all alike
-  std::string name{};       ///< for messages, where it has no cluster
+  std::string name{};       ///< for messages, if it has no cluster
 
   bool serves(std::size_t cluster) const {
     return std::find(clusters.begin(), clusters.end(), cluster) != clusters.end();
@@ -43,7 +43,7 @@ struct Cluster {
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   Net net = Net::Tcp;         ///< between its processes and their gateways
-  bool encrypt = true;        ///< likewise, where these are on different hosts
+  bool encrypt = true;        ///< the same, if these are on different hosts
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
   std::string run{};  ///< of a guest: the job of the other run that it belongs to
@@ -52,7 +52,7 @@ struct Cluster {
   bool is_guest() const { return !run.empty(); }
 };
 
-/// Whether a `long double` of one is another number, or none, in the other.
+/// Whether a `long double` of one has another value, or none, in the other.
 bool long_double_differs(const Cluster& a, const Cluster& b);
 
 /// Two clusters, by index, whose processes reach each other without gateways.
@@ -102,8 +102,7 @@ struct World {
   std::vector<NamedLink> named;
 
   int size() const;
-  /// Ranks of the part that was there from the beginning: what does not change as the world grows
-  /// goes by it.
+  /// Ranks of the first part, for values that must not change as the world grows.
   int first_size() const;
   /// The clusters of one part, which are next to each other.
   std::span<const Cluster> part(int number) const;
@@ -115,7 +114,7 @@ struct World {
   /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
   /// one.
   bool has_spare_gateways() const;
-  /// Null: no such gateway is of this world.
+  /// Null: this world has no such gateway.
   const Gateway* gateway(NodeId node) const;
   /// All processes of the first part reach each other through shared memory.
   bool on_one_host() const;

@@ -1,4 +1,4 @@
-// World ranks, where a map has them in another order than that of the nodes.
+// World ranks, if a map orders them differently from the nodes.
 #include <algorithm>
 #include <stdexcept>
 

@@ -10,8 +10,8 @@
 
 namespace isthmus::file {
 
-/// Reads from byte `position` of the view on. Returns fewer bytes than asked for where the file
-/// ends before.
+/// Reads from byte `position` of the view on. Returns fewer bytes than requested if the file ends
+/// before.
 std::size_t read_seen(Storage& file, const View& view, std::int64_t position,
                       std::span<std::byte> to);
 void write_seen(Storage& file, const View& view, std::int64_t position,

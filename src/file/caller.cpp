@@ -121,7 +121,7 @@ void Caller::take_piece(const Piece& piece, const Reply& reply) {
   } else if (exchange.op_ == Op::Read) {
     const std::size_t there = std::min(reply.data.size(), piece.length);
     std::copy_n(reply.data.begin(), there, exchange.to_ + piece.at);
-    // The file ended, before all that was asked for.
+    // The file ended before the end of the request.
     if (there < piece.length) exchange.got_ = std::min(exchange.got_, piece.at + there);
   }
   const bool all_asked = exchange.asked_ == exchange.size_ || exchange.error_ != 0;

@@ -36,7 +36,7 @@ class Exchange {
  public:
   bool sent() const { return sent_.load(std::memory_order_acquire); }
   bool done() const { return done_.load(std::memory_order_acquire); }
-  /// After done(). Bytes that were there; throws Error for what went wrong first.
+  /// After done(). Bytes that were there; throws the first Error.
   std::size_t result() const;
   bool failed() const { return error_ != 0; }
 
@@ -48,7 +48,7 @@ class Exchange {
   std::byte* to_ = nullptr;
   const std::byte* from_ = nullptr;
   std::size_t size_ = 0;
-  std::shared_ptr<void> keeps_;  ///< has the memory, where the program does not
+  std::shared_ptr<void> keeps_;  ///< owns the memory, if the program does not
   std::size_t asked_ = 0, pieces_ = 0, got_ = 0;
   int error_ = 0;
   std::string sentence_;
@@ -59,13 +59,13 @@ using ExchangeRef = std::shared_ptr<Exchange>;
 class Caller {
  public:
   using Send = std::function<void(std::vector<std::byte> message)>;
-  /// Runs its argument where messages can be sent, and none is taken meanwhile.
+  /// Runs its argument in a place where messages can be sent, and none is taken meanwhile.
   using Enter = std::function<void(const std::function<void(const Send&)>& body)>;
   explicit Caller(Enter enter, std::size_t window = kMostUnderWay)
       : enter_(std::move(enter)), window_(window) {}
 
-  /// Any thread. Waits for the reply; throws what it says went wrong. Does not wait for accesses
-  /// that were begun before.
+  /// Any thread. Waits for the reply; throws its error. Does not wait for accesses that were begun
+  /// before.
   std::int64_t call(const Request& request);
   /// Any thread. Accesses send their requests in the order in which they were begun, and the
   /// service handles them in that order.

@@ -12,7 +12,7 @@ struct Error : std::runtime_error {
   int number;  ///< an errno
 };
 
-/// `doing` ("cannot open /data/x") and what `number` means.
+/// `doing` ("cannot open /data/x") and the meaning of `number`.
 [[noreturn]] void fail(const std::string& doing, int number);
 
 }  // namespace isthmus::file

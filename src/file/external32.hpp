@@ -1,5 +1,5 @@
 // The representation external32 of files (MPI-4.1 section 14.5.2): big endian, each basic element
-// of the size that the standard gives it, whatever it has in memory. Pure.
+// of the standard's size, for any size in memory. Pure.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ constexpr std::int64_t kLeastPieces = 4096;
 // Chunks begin at multiples of that, as pages and blocks of file systems do.
 constexpr std::int64_t kUnit = 64 * 1024;
 constexpr std::int64_t kMostChunk = 4 * 1024 * 1024;
-// An aggregator gets at most a chunk of each member in a round, where they write the same places.
+// An aggregator gets at most a chunk of each member in a round, if they write the same places.
 constexpr std::int64_t kMostReceived = 64 * 1024 * 1024;
 
 constexpr std::size_t kBits = 64;

@@ -18,8 +18,8 @@ namespace isthmus::file {
 /// many bytes (2026-11).
 inline constexpr std::int64_t kSmallPiece = 1024;
 
-/// Bytes of one of the first pieces of a view, on the average; 0: it sees nothing. Pieces without a
-/// gap between them are one.
+/// The average size of a view's first pieces, in bytes; 0: the view is empty. Pieces without a gap
+/// between them are one.
 std::int64_t typical_piece(const View& view);
 
 /// A member's data: bytes [position, end) of its view. The view ascends.
@@ -31,18 +31,18 @@ struct Part {
 /// Whether two phases are worth their messages. `pieces`: the typical ones of the parts' views.
 bool worth_gathering(std::span<const Part> parts, std::span<const std::int64_t> pieces);
 
-/// Bytes [from, to) of what a member's view sees, which are an aggregator's.
+/// Bytes [from, to) of a member's view, which are an aggregator's.
 struct Slice {
   int aggregator = 0, member = 0;
   std::int64_t from = 0, to = 0;
 };
 
-/// Deals out the file to aggregators, round by round, where there is something to write. All
-/// members that are given the same get the same.
+/// Deals out the file to aggregators, round by round, where members have data. All members with the
+/// same arguments get the same result.
 class Rounds {
  public:
   Rounds(std::vector<Part> parts, int aggregators);
-  /// The slices of the next round, by aggregator, then by member; none: all is written.
+  /// The slices of the next round, by aggregator, then by member; empty: all is written.
   std::vector<Slice> next();
   /// For the last round: the place of the aggregator's chunk in the file.
   std::int64_t chunk_of(int aggregator) const { return low_ + aggregator * chunk_; }
@@ -51,7 +51,7 @@ class Rounds {
   const View& view_of(int member) const { return *parts_[static_cast<std::size_t>(member)].view; }
 
  private:
-  std::vector<Part> parts_;  // what is left of them
+  std::vector<Part> parts_;  // the rest of them
   int aggregators_;
   std::int64_t low_ = 0, chunk_ = 0;
 };
@@ -62,9 +62,9 @@ class Chunk {
   explicit Chunk(std::int64_t size);
   /// Makes it the chunk that begins there, empty.
   void begin(std::int64_t low);
-  /// `data` are what the view sees from byte `position` on, all of it within the chunk.
+  /// `data` are the view's bytes from byte `position` on, all of them within the chunk.
   void add(const View& view, std::int64_t position, std::span<const std::byte> data);
-  /// Writes what was added, and nothing between.
+  /// Writes the added bytes, and none between them.
   void write(Storage& file) const;
 
  private:

@@ -94,7 +94,7 @@ TEST(Gather, RandomPartsAreWrittenAsByTheirMembers) {
 TEST(Gather, PiecesOfAllMembersAreWrittenTogetherAndHolesAreNot) {
   constexpr int kMembers = 4;
   std::vector<Member> members;
-  for (int m = 0; m < kMembers - 1; ++m) {  // one writes nothing
+  for (int m = 0; m < kMembers - 1; ++m) {  // one has no data
     members.push_back({every(64, kMembers, m), 0, std::vector<std::byte>(64 * 1000, std::byte{7})});
   }
   const auto bytes = std::make_shared<MemoryBytes>();

@@ -13,7 +13,7 @@ namespace {
 
 std::array<std::atomic<const std::string*>, kMostLeftovers> paths;
 std::atomic<bool> ending = false;
-std::atomic<pid_t> owner = 0;  // children that a program forks own none
+std::atomic<pid_t> owner = 0;  // children that a program forks own no file
 
 // On any thread, beside those that add and take away.
 void remove_all_and_end(int number) {

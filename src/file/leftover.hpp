@@ -10,7 +10,8 @@ namespace isthmus::file {
 inline constexpr std::size_t kMostLeftovers = 256;
 
 /// While this object lives, SIGTERM, SIGINT and SIGHUP remove the file at `path` before they end
-/// the process. The program's own handlers of these signals stay, and so do the files.
+/// the process. If the program has its own handlers of these signals, those stay, and so do the
+/// files.
 class Leftover {
  public:
   explicit Leftover(std::string path);

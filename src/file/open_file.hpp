@@ -14,7 +14,7 @@
 
 namespace isthmus::file {
 
-/// An access that was begun. Its thread alone asks.
+/// An access that was begun. Only its thread uses it.
 class UnderWay {
  public:
   virtual ~UnderWay() = default;

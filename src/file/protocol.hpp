@@ -24,7 +24,7 @@ enum class Op : std::uint8_t {
   Sync,         //
   Lock,         // a, b: the range of bytes
   Unlock,       //
-  Add,          // a: what is added to the shared number; value: what was there
+  Add,          // a: the increment of the shared number; value: its old value
   Set,          // a: the shared number
   Remove,       // of no open file; text: path
 };
@@ -56,8 +56,8 @@ inline constexpr std::size_t kMostText = 8192;
 
 std::vector<std::byte> encode(const Request& request);
 std::vector<std::byte> encode(const Reply& reply);
-/// A reply whose data are to be read into what is behind `head` bytes of it, and no more than
-/// `most`.
+/// A reply whose data, at most `most` bytes, will be read into the memory behind its first `head`
+/// bytes.
 struct ReplyWithData {
   std::vector<std::byte> bytes;
   std::size_t head = 0;

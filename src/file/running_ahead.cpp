@@ -115,7 +115,7 @@ std::unique_ptr<UnderWay> ReadAhead::read(std::uint64_t file, std::int64_t posit
 
 void ReadAhead::ask_more(std::uint64_t file, std::int64_t from, std::size_t each) {
   const std::int64_t ahead = blocks_.empty() ? 0 : blocks_.back()->end() - from;
-  // Behind the end of the file is nothing to be had.
+  // The file has no data behind its end.
   for (const BlockRef& block : blocks_) {
     if (block->ended() && block->there() < block->bytes.size()) return;
   }

@@ -50,7 +50,7 @@ class WritesBehind {
   std::deque<ExchangeRef> under_way_;
 };
 
-/// Blocks of the view that were asked for because they come next.
+/// Blocks of the view that were requested because they come next.
 class ReadAhead {
  public:
   explicit ReadAhead(std::shared_ptr<Caller> caller) : caller_(std::move(caller)) {}
@@ -74,7 +74,7 @@ class ReadAhead {
 
   std::shared_ptr<Caller> caller_;
   std::deque<BlockRef> blocks_;  // each where the one before it ends
-  std::size_t reach_ = 0;        // bytes that are to be ahead
+  std::size_t reach_ = 0;        // bytes to request ahead
 };
 
 }  // namespace isthmus::file

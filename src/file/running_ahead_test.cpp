@@ -69,7 +69,7 @@ TEST(RunningAhead, WhatOthersWroteIsSeenAfterASync) {
   std::vector<std::byte> data(1000);
   for (int k = 0; k < 3; ++k) finished(*file->begin_read(1000 * k, data));
   const std::vector<std::byte> others = some_bytes(1'000'000, 2);
-  file->sync();  // what was ahead is forgotten
+  file->sync();  // blocks ahead are forgotten
   {
     const std::lock_guard lock(service.bytes->mutex);
     service.bytes->bytes = others;

@@ -92,7 +92,7 @@ class SystemFile final : public Storage {
   }
 
   void sync() override {
-    // A pipe or a device has nothing to write back.
+    // A pipe or a device cannot write back.
     if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) {
       fail("cannot write back " + path_, errno);
     }

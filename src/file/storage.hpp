@@ -17,7 +17,7 @@ namespace isthmus::file {
 class Storage {
  public:
   virtual ~Storage() = default;
-  /// Fewer bytes than asked for only at the end of the file.
+  /// Fewer bytes than requested only at the end of the file.
   virtual std::size_t read(std::int64_t offset, std::span<std::byte> to) = 0;
   /// All of them.
   virtual void write(std::int64_t offset, std::span<const std::byte> from) = 0;

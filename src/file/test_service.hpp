@@ -1,4 +1,4 @@
-// For tests: a file service on a thread of its own, whose file is in memory.
+// For tests: a file service on a thread of its own, with its file in memory.
 #pragma once
 
 #include <fcntl.h>

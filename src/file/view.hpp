@@ -12,7 +12,7 @@ struct View {
   std::int64_t displacement = 0;
   core::TypeMap filetype = core::TypeMap::basic(1, 1);
 
-  /// The pieces from byte `position` of what is seen on; their offsets count from the displacement.
+  /// The pieces from byte `position` of the view on; their offsets count from the displacement.
   core::TypeCursor pieces(std::int64_t position) const;
   /// The place of the view's byte `position` in the file.
   std::int64_t offset_of(std::int64_t position) const;

@@ -9,8 +9,8 @@
 
 namespace isthmus::rma {
 
-// False: the origin breaks the protocol. No data: nothing is changed. `before` gets what was there
-// where it has the area's size.
+// False: the origin breaks the protocol. Empty data changes nothing. `before` gets the old values
+// if it has the area's size.
 bool Window::compute(Partner& from, const Area& area, const Combination& how,
                      std::span<const std::byte> data, std::vector<std::byte>& before) {
   Target target;

@@ -14,7 +14,7 @@ namespace isthmus::rma {
 
 /// Elements in a window's memory.
 struct Elements {
-  std::byte* memory = nullptr;         ///< what the map's offsets count from
+  std::byte* memory = nullptr;         ///< the origin of the map's offsets
   const core::TypeMap* map = nullptr;  ///< null: elements in a row
   std::int64_t count = 0;              ///< of the map
   std::int64_t position = 0;           ///< packed, of the first byte

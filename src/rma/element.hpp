@@ -61,16 +61,16 @@ struct Element {
   bool gapless() const { return packed() == extent; }
 };
 
-/// Bytes of a number; 0 for Raw, which says its own.
+/// Bytes of a number; 0 for Raw, which has its own size.
 std::size_t size_of(Number number);
 /// A number by itself, a pair of numbers, or raw bytes.
 Element plain(Number number);
 Element pair_of(Number value, Number index, std::size_t index_offset, std::size_t extent);
 Element raw(std::size_t size);
-/// Sizes and places fit the kinds: for what has come over the wire.
+/// Checks that sizes and places fit the kinds: for elements from the wire.
 bool sound(const Element& element);
 
-/// Whether such elements can be combined so.
+/// Whether the operation can combine these elements.
 bool combines(Op op, const Element& element);
 /// Combines packed `operand`s into `count` elements in memory, `extent` apart. combines() holds.
 void combine(Op op, const Element& element, std::byte* memory, const std::byte* operand,

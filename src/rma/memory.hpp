@@ -1,4 +1,4 @@
-// The memory that a process exposes in a window, and what of it others may reach.
+// The memory that a process exposes in a window, and the part that others may reach.
 #pragma once
 
 #include <cstddef>

@@ -50,14 +50,14 @@ inline constexpr int kApartTag = 1 << 30;
 struct Window::Partner {
   // As my target.
   std::vector<std::byte> batch;
-  std::size_t batch_answers = 0;  // bytes that the batch asks for
+  std::size_t batch_answers = 0;  // bytes that the batch requests
   std::deque<Parcel*> held;       // may not be sent yet, in order
   std::size_t backlog = 0;        // bytes of batches that have not been sent
   std::size_t sent_behind = 0;    // bytes since the partner may be held up
-  std::size_t answers_due = 0;    // bytes that the partner has been asked for
-  std::size_t apart = 0;          // data that is to be sent, or under way
+  std::size_t answers_due = 0;    // bytes requested from the partner
+  std::size_t apart = 0;          // data to be sent, or under way
   std::size_t parts = 0;          // of it, of accumulates, that the engine has
-  std::size_t fetches = 0;        // answers that are to come
+  std::size_t fetches = 0;        // answers that must come
   bool unflushed = false;         // something was begun since the last number
   std::uint64_t asked = 0, answered = 0;
   std::uint64_t locks_asked = 0, locks_sent = 0, locks_granted = 0;
@@ -80,9 +80,9 @@ struct Window::Partner {
   bool out_of_range = false;       // an operation was, since the last answer
   bool passes = false;             // its next shared lock does
   struct ApartHere {               // an accumulate whose data is coming
-    Area area;                     // what is still to come
+    Area area;                     // the part that must still come
     Combination how;
-    bool outside = false;  // of the window: nothing is touched
+    bool outside = false;  // of the window: no memory is touched
   };
   std::optional<ApartHere> apart_here;
   std::uint64_t completes = 0;
@@ -92,7 +92,7 @@ struct Window::Partner {
 
 /// An Area in this window's memory.
 struct Window::Target {
-  std::byte* memory = nullptr;  ///< what offsets count from; null: out of the window
+  std::byte* memory = nullptr;  ///< the origin of offsets; null: out of the window
   const core::TypeMap* map = nullptr;
 };
 
@@ -114,7 +114,7 @@ struct Window::Parcel : core::SendOp, core::Completion {
   virtual void go(core::Engine& engine) { engine.send(*this); }
   /// Whether the next go() is the last.
   virtual bool last() const { return true; }
-  /// Bytes that the target keeps if it is held up, of what goes next.
+  /// Bytes of the next part that the target keeps if it is held up.
   virtual std::size_t records() const { return 0; }
   Window& window;
   Partner& to;
@@ -178,7 +178,7 @@ struct Window::Stream final : Parcel {
   const Ticket ticket;
 };
 
-/// An answer that is to come.
+/// An answer that must come.
 struct Window::Fetch final : core::RecvOp, core::Completion {
   Fetch(Window& window_, Partner& from_, std::size_t copied_, Ticket ticket_)
       : window(window_), from(from_), copied(copied_), ticket(std::move(ticket_)) {

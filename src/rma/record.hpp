@@ -32,10 +32,10 @@ enum class Kind : std::uint8_t {
   Complete,    ///< MPI_Win_complete: that is all
   // Back.
   Granted,  ///< the lock is yours
-  Done,     ///< number of what it answers: all up to there is done; whether all went well
+  Done,     ///< number of its request: all up to there is done; whether all went well
   // Sent by an origin, too.
   AccumulateApart,  ///< Area, Combination: the data follows in messages with kDataTag
-  Pass,             ///< the shared lock that was asked for passes (LockType)
+  Pass,             ///< the requested shared lock passes (LockType)
 };
 
 /// The tag of messages of the service that are not records, but data of the last one.

@@ -1,4 +1,4 @@
-// The origin's side, and what both sides share.
+// The origin's side, and code of both sides.
 #include "rma/window.hpp"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ struct WindowConfig {
   std::uint64_t context = 0;        ///< of the window's own: without core::kServiceContext
   int rank = 0;                     ///< mine
   std::vector<core::NodeId> nodes;  ///< by rank
-  Turn* turn = nullptr;             ///< of my memory, where origins combine in it themselves
+  Turn* turn = nullptr;             ///< of my memory, if origins combine in it themselves
 };
 
 /// The target of an operation.
@@ -66,8 +66,8 @@ class Window final : public core::Service {
   /// Data as that of put.
   void accumulate(const Place& to, const Combination& how, std::span<const std::byte> data,
                   const std::shared_ptr<void>& keep, const Ticket& ticket);
-  /// Copies data at once; what was there before comes to `before`, of the size of the place. NoOp
-  /// has no data.
+  /// Copies data at once; the old values come to `before`, of the size of the place. NoOp has no
+  /// data.
   void fetch(const Place& to, const Combination& how, std::span<const std::byte> data,
              std::span<std::byte> before, const Ticket& ticket);
   void compare_and_swap(const Place& to, std::span<const std::byte> compare,
@@ -88,9 +88,9 @@ class Window final : public core::Service {
   bool done(int rank, std::uint64_t number) const;
   /// All operations to a rank leave the program's memory alone from now on.
   bool local_done(int rank) const;
-  /// Since last asked, an operation has named memory that is not in the target's window.
+  /// Since the last call, an operation has named memory outside of the target's window.
   bool take_failure(int rank);
-  /// Operations are to be sent that have been gathered so far.
+  /// Sends the operations that have been gathered so far.
   void send_now(int rank);
   void send_all();
   /// False: the program should wait before it goes on, since much waits to be sent to `rank`.
@@ -140,7 +140,7 @@ class Window final : public core::Service {
   enum class Step { Done, Stalled, Broken };
 
   Partner& partner(int rank);
-  /// The partner as my target, for what is begun now.
+  /// The partner as my target, for operations begun now.
   Partner& towards(int rank) {
     unsettle();
     return partner(rank);

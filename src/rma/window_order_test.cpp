@@ -1,4 +1,4 @@
-// What waits for what: locks, posts, and the data before them.
+// The order of locks, posts, and the data before them.
 #include "rma/window_testbed.hpp"
 
 namespace isthmus::rma {
@@ -81,7 +81,8 @@ TEST_F(WindowTest, WhoHoldsALockPassesThoseWhoWaitForAnExclusiveOne) {
     window(rank).accumulate({.rank = target}, kSum, number_bytes(one), nullptr, nullptr);
     window(rank).send_now(target);
   };
-  // First both kinds of one that asks for two locks at once, and then of those that ask later.
+  // Passing: as for a rank that requests two locks at once. Shared: as for one that requests the
+  // second lock later.
   for (const LockType first : {LockType::Passing, LockType::Shared}) {
     window(0).lock(0, first);
     window(0).send_now(0);

@@ -1,4 +1,4 @@
-// Memory that a call has given back may change: nothing reads it any more.
+// Memory that a call has given back may change: it is not read any more.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>

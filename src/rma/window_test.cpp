@@ -270,7 +270,7 @@ TEST_F(WindowTest, FewAnswersAreCopiedAtATime) {
   const core::TypeMap map = std::move(builder).build();
   const Place place{.rank = 1, .map = &map, .count = 1};
   std::vector<std::byte> got(140'000);
-  constexpr int kGets = 380;  // whose records are less than the engine sends unasked
+  constexpr int kGets = 380;  // their records are less than the engine sends without a grant
   for (int i = 0; i < kGets; ++i) window(0).get(place, got, nullptr);
   const std::uint64_t number = window(0).flush(1);
   collect(at(0));

@@ -107,7 +107,7 @@ class WindowTest : public testing::Test {
   };
   std::vector<std::unique_ptr<Process>> processes;
   std::vector<Frame> frames;
-  std::function<bool(const core::OutFrame&)> holds;  // such frames stay in `held` for now
+  std::function<bool(const core::OutFrame&)> holds;  // these frames stay in `held` for now
   std::vector<Frame> held;
   std::size_t arrived_at[kRanks] = {};
   std::mt19937 random{1};

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   op.buffer = memory.data();
   op.capacity = memory.size();
   engine.recv(op);
-  std::size_t landing = 0;  // bytes of the first frame in `unread` that are to be placed
+  std::size_t landing = 0;  // bytes of the first frame in `unread` that must be placed
   const StreamId stream = conduit.stream_up(Time::zero());
   bool broken = false;
   const auto sink = [&](const InFrame& frame, std::uint16_t) {

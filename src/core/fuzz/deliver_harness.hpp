@@ -1,4 +1,4 @@
-// Reads bytes as a sequence of frames from hostile peers, mixed with what the program does, and
+// Reads bytes as a sequence of frames from hostile peers, mixed with actions of the program, and
 // runs it on an engine. Aborts when a bound of the engine is broken.
 #pragma once
 

@@ -101,8 +101,8 @@ struct Origin {
   bool gathered = false;
 };
 
-/// The number of records that a printed number asks for: the next power of two, at most
-/// kMostRecords; kUsualRecords when it is empty. Throws std::invalid_argument with a sentence.
+/// The number of records for a printed number: the next power of two, at most kMostRecords;
+/// kUsualRecords when it is empty. Throws std::invalid_argument with a sentence.
 std::size_t parse_records(std::string_view text);
 
 /// Begins. Before other threads call note(), or while they may; once per process, unless stop() has
@@ -115,8 +115,8 @@ void stop() noexcept;
 /// dump.
 void name_value(std::string_view field, std::int64_t value, std::string_view name);
 
-/// Writes what the ring holds to the file, over what a dump before wrote; `reason` goes into it.
-/// Async-signal-safe. False: nothing is traced, another thread is at it, this is the child of a
+/// Writes the ring's records to the file, over those of an earlier dump; `reason` goes into it.
+/// Async-signal-safe. False: tracing is off, another thread is dumping, this is the child of a
 /// fork, or the file cannot be written. The first one names the file on standard error, if `told`.
 bool dump(const char* reason, bool told = true) noexcept;
 /// The file of dump(); empty while tracing is off.
