@@ -51,7 +51,7 @@ class Channel {
 
   /// A frame arrives. It is copied, as far as it is not dropped; times never go back.
   void accept(std::span<const std::byte> frame, Nanos now);
-  /// As above for a frame that is in a buffer of its own: not copied where it passes whole.
+  /// As above for a frame in a buffer of its own: not copied if it passes whole.
   void accept(BufferPool::Buffer buffer, std::uint32_t size, Nanos now);
 
   /// The next packet that has arrived at the other end, if any has.

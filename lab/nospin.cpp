@@ -102,7 +102,7 @@ __attribute__((visibility("default"))) int poll(pollfd* fds, nfds_t count, int t
   return any_poll(fds, count, timeout, __builtin_return_address(0));
 }
 
-// glibc's name for poll where sources are compiled with _FORTIFY_SOURCE.
+// glibc's name for poll in sources compiled with _FORTIFY_SOURCE.
 __attribute__((visibility("default"))) int __poll_chk(pollfd* fds, nfds_t count, int timeout,
                                                       std::size_t) {
   return any_poll(fds, count, timeout, __builtin_return_address(0));

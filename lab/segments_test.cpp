@@ -54,7 +54,7 @@ TEST(Segments, LengthsOfMalformedHeadersAreNotTrusted) {
     bad[at] = std::byte(value);
     return segments_of(bad).headers;
   };
-  EXPECT_EQ(with(kVirtio, 0x4f), 0U);            // IP header of 60 bytes: not where TCP begins
+  EXPECT_EQ(with(kVirtio, 0x4f), 0U);            // IP header of 60 bytes: TCP begins elsewhere
   EXPECT_EQ(with(kVirtio, 0x65), 0U);            // not IPv4
   EXPECT_EQ(with(kVirtio + 20 + 12, 0x10), 0U);  // TCP header of 4 bytes
   EXPECT_EQ(with(6, 200), 0U);                   // csum_start elsewhere

@@ -21,7 +21,7 @@ bool closing = false;    // the first endpoint was closed
 
 template <typename Function>
 Function* of_ucx(const char* name) {
-  // The program may have loaded its MPI where RTLD_NEXT does not look.
+  // The program may have loaded its MPI in a place that RTLD_NEXT does not search.
   static void* const library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
   return reinterpret_cast<Function*>(library != nullptr ? dlsym(library, name) : nullptr);
 }

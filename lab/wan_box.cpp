@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr int kBatch = 32;  // frames that one direction reads before the other's turn
 // A sleeper wakes late. If packets are far apart, the box stays awake for this time before each is
-// due, which makes the round trip of an idle link exact at little cost.
+// due. This makes the round trip of an idle link exact at little cost.
 constexpr Nanos kLead = 80'000;
 constexpr Nanos kFarApart = 500'000;
 constexpr std::size_t kMilliseconds = 2048;   // of an answer, which a socket has to take at once

@@ -18,7 +18,7 @@ class Sums final : public coll::Reduction {
   bool commutative() const override { return true; }
   std::size_t packed_size(std::size_t count) const override { return count * unit_; }
   void combine(coll::ConstBytes, Bytes, std::size_t count) override {
-    constexpr double kOfByte = 1e-9;  // as the estimates have it (coll/engine/cost.cpp)
+    constexpr double kOfByte = 1e-9;  // as in the estimates (coll/engine/cost.cpp)
     party_.compute(static_cast<double>(packed_size(count)) * kOfByte);
   }
 

@@ -1,8 +1,8 @@
 // The collectives of a cluster's native MPI, as trees of messages: their messages share the links
-// with all others, and may come late. Libraries differ; these are the algorithms that most take for
-// equal processes, each on a node of its own: binomial trees, dissemination, Bruck's allgather,
-// scatter and allgather for long broadcasts. Gathers, scatters and alltoalls of blocks of any size
-// are linear in all libraries, since only some of their members know the sizes.
+// with all others, and may come late. Libraries differ; these algorithms are the most common for
+// equal processes, each on a node of its own. They are binomial trees, dissemination, Bruck's
+// allgather, scatter and allgather for long broadcasts. Gathers, scatters and alltoalls of blocks
+// of any size are linear in all libraries, since only some of their members know the sizes.
 #pragma once
 
 #include <span>

@@ -46,7 +46,7 @@ class SimulatedParty final : public coll::Party {
 
   /// Software sees to one message: alone, or behind another one at once. When it has.
   double handle(double now);
-  /// The processor is busy for so long.
+  /// The processor is busy for this time.
   void compute(double seconds);
   double free() const { return free_; }
   /// Native phases go on while their process is in any call of MPI.

@@ -1,4 +1,4 @@
-// TLS over one connection as a plain program has it: one thread, one record after the other.
+// TLS over one connection as in a plain program: one thread, one record after the other.
 #pragma once
 
 #include <cstddef>

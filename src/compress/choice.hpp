@@ -11,7 +11,7 @@ namespace isthmus::compress {
 
 /// Words: bytes of the same place in each word of 4 or 8 bytes stand together. Exponents of numbers
 /// that are near each other are alike, their last digits are not. Bends: the same of the words'
-/// second differences, which are small where numbers follow a curve.
+/// second differences, which are small if numbers follow a curve.
 enum class Layout : std::uint8_t { AsIs = 0, Words4 = 1, Words8 = 2, Bends4 = 3, Bends8 = 4 };
 inline constexpr std::size_t kLayouts = 5;
 

@@ -186,7 +186,7 @@ class Conduit {
   };
   /// True: consumed. False: the sink has kept the frame, and its owner calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
-  /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
+  /// `bytes` begins at the end of the last call's `used`. The sink may call submit() and consume().
   /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). If
   /// `memory` is given, they are its whole body, and there.
   Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink,
@@ -198,13 +198,13 @@ class Conduit {
 
   /// From now on routed frames carry receipts and are acknowledged when settled.
   void keep_custody() { custody_ = true; }
-  /// A frame that carried a receipt has arrived where it was passed on to, or is dropped.
+  /// A frame that carried a receipt has arrived at its next node, or is dropped.
   void settle(std::uint64_t sequence);
   /// A frame with `body` bytes that the sink has kept takes no more room.
   void consume(std::size_t body);
 
-  /// The path's round trip, as its streams have it. A short one lets no frame be late; after a long
-  /// one acknowledgements come late in any case, and wait for a quarter of it.
+  /// The path's round trip, from its streams. If it is short, no frame is late. If it is long,
+  /// acknowledgements come late in any case, and wait for a quarter of it.
   void set_round_trip(Time round_trip) { late_.set_round_trip(round_trip); }
 
   // ---- time and end -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Frames whose payloads are written from where the sender has them.
+// Frames whose payloads are written straight from the sender's memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ void Conduit::look_for_late() {
     if (!slot.packet || again_.contains(sequence)) return true;
     if (slot.at + after > now_) {
       look_late_ = std::min(look_late_, slot.at + after);
-      return slot.tries > 0;  // all that follow went later, but for those that went again
+      return slot.tries > 0;  // all later ones went later, except those that went again
     }
     more = true;
     if (overdue_.contains(sequence) || !may_repeat(slot)) return true;

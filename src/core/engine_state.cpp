@@ -209,8 +209,8 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
   } else {
     Incoming* message = from.in.announce(body, payload.size());
     if (message == nullptr) return false;
-    // Matched first, so that the bytes go straight to where they belong. A message that lacks
-    // these bytes is not complete, so it is still there.
+    // Matched first, so that the bytes go straight to their place. A message that lacks these bytes
+    // is not complete, so it is still there.
     if (!sequence_all(from)) return false;
     if (!payload.empty()) store(from, *message, 0, payload);
   }

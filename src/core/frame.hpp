@@ -58,7 +58,7 @@ struct OutFrame {
   std::span<const std::byte> payload;
   std::uint8_t flags = 0;
   // Not on the wire.
-  LinkChoice link = kAnyLink;  ///< the source alone heeds it
+  LinkChoice link = kAnyLink;  ///< only the source uses it
   std::uint64_t lent = 0;      ///< bytes that its message lends
   bool counted = false;        ///< its payload was lent before
 };

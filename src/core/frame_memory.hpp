@@ -27,7 +27,7 @@ class FrameMemory {
   FrameMemory& operator=(const FrameMemory&) = delete;
   ~FrameMemory();
 
-  /// Gives memory back to where it came from.
+  /// Gives memory back to its owner.
   struct Return {
     FrameMemory* owner = nullptr;  ///< null: of the allocator
     void operator()(std::byte* memory) const;

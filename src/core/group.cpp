@@ -9,8 +9,8 @@ namespace isthmus::core {
 
 namespace {
 
-// Up to this many runs that overlap (even ranks, then odd ones) are searched one by one; with
-// more, the group is held in runs of neighbours, which never overlap.
+// Up to this many runs that overlap (even ranks, then odd ones) are searched one by one. A group
+// with more is held in runs of neighbours, which never overlap.
 constexpr std::size_t kScannedRuns = 8;
 
 void require_distinct(std::vector<int> values, const char* what) {

@@ -6,10 +6,10 @@
 
 namespace isthmus::core {
 
-/// No other process has it, nor anything else by chance.
+/// Unique to this process, and too long to occur by chance.
 using Mark = std::array<std::uint64_t, 2>;
 
-/// Random. Throws std::exception where the system has no randomness.
+/// Random. Throws std::exception if the system has no randomness.
 Mark new_mark();
 
 }  // namespace isthmus::core

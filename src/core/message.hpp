@@ -58,7 +58,7 @@ struct SendOp : Op {
   std::size_t before = 0, behind = 0;
 
   // The engine's own.
-  LinkChoice link = kAnyLink;  ///< by which it goes, as its context does
+  LinkChoice link = kAnyLink;  ///< its link, as for its context
   std::uint64_t number = 0;    ///< of the message, per peer
   std::size_t sent = 0;        ///< bytes cut into frames so far
   std::size_t ahead = 0;       ///< bytes that may go without a grant

@@ -9,16 +9,16 @@ namespace isthmus::core {
 
 namespace {
 
-// Up to where bytes of an announced message may go now. A piece never crosses `ahead`: on one
-// side of it bytes are charged to the window, on the other they are not.
+// The limit for bytes of an announced message that may go now. A piece never crosses `ahead`: bytes
+// before it are charged to the window, bytes behind it are not.
 std::size_t limit(const SendOp& op) {
   if (op.sent < op.ahead) return op.ahead;
   return op.granted ? op.data.size() : op.ahead;
 }
 
-// The first and the last `piece` bytes of a message travel in this many frames. Each fits into what
-// a TCP stream may send at once when it begins (10 segments of 1448 bytes, RFC 6928), inside TLS
-// and behind an acknowledgement.
+// The first and the last `piece` bytes of a message travel in this many frames. Each fits into the
+// bytes that a TCP stream may send at once when it begins (10 segments of 1448 bytes, RFC 6928),
+// inside TLS and behind an acknowledgement.
 constexpr std::size_t kFine = 6;
 
 }  // namespace

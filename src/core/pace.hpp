@@ -52,8 +52,8 @@ class Pace {
 
   void adopt() {
     rate_ = whole_ * part_;
-    // The most that may go at once after a pause, which also makes up for waking late: 2 ms' worth
-    // (a busy host wakes a process this late; November 2026), or two frames.
+    // The most that may go at once after a pause, which also makes up for waking late. It is 2 ms'
+    // worth (a busy host wakes a process this late; November 2026), or two frames.
     most_ = std::max(128.0 * 1024, whole_ * 2e-3) * part_;
   }
 

@@ -15,8 +15,8 @@ constexpr int kRounds = 6;
 // Swaps in a row that only made things worse, after which a pass ends: bounds its time.
 constexpr std::size_t kPatience = 64;
 
-/// One pass over two parts: the best vertex of either goes to the other, in turn and each once;
-/// then all swaps behind the best moment are taken back.
+/// One pass over two parts. The best vertex of either goes to the other, in turn and each once.
+/// Then all swaps behind the best moment are taken back.
 class Pass {
  public:
   Pass(const Graph& graph, std::span<int> part, std::array<int, 2> sides)

@@ -8,7 +8,7 @@
 
 namespace isthmus::core {
 
-/// Ranges with a stride where it is not 1; as short as it goes without looking ahead.
+/// Ranges, with a stride if it is not 1; as short as possible without looking ahead.
 std::string ranks_to_text(std::span<const int> ranks);
 /// Throws std::invalid_argument for text that is not a list of ranks, or has more than `most`.
 std::vector<int> ranks_from_text(std::string_view text, int most);

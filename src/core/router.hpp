@@ -31,7 +31,7 @@ using Routes = std::map<std::size_t, std::vector<NodeId>>;
 
 struct RouterConfig {
   NodeId self = kNobody;
-  /// A silent way is given up after this long where the grid has others.
+  /// A silent way is given up after this long if the grid has others.
   Time failover = std::chrono::seconds(10);
 };
 
@@ -124,7 +124,7 @@ class Router {
   void learn_other(std::size_t cluster);
   /// Checks the silent neighbours.
   void tick(Time now);
-  /// When to call tick() next, given when it was called last. Earlier only where a neighbour has
+  /// When to call tick() next, given when it was called last. It is earlier only if a neighbour has
   /// been added or renewed since, or its conduit's patience has changed. Time::max(): never.
   Time next_tick() const;
 

@@ -24,8 +24,8 @@ class Sampling {
   }
   /// A period has ended.
   bool due(Time now) const { return !at_rest() && now - begun_ >= kPeriod; }
-  /// Ends the period, in which something has `moved` or not, and begins the next. Its length, which
-  /// is more than kPeriod where the owner is late.
+  /// Ends the period, in which data has `moved` or not, and begins the next. Returns its length,
+  /// which is more than kPeriod if the owner is late.
   Time take(Time now, bool moved) {
     const Time length = now - begun_;
     begun_ = now;

@@ -87,8 +87,8 @@ class TypeMap {
   const Entry& entry(const Node& list, std::int64_t i) const {
     return entries_[static_cast<std::size_t>(list.stride + i)];
   }
-  /// Adds a node whose parts are there; works out what follows from them. False where numbers
-  /// overflow or limits are exceeded.
+  /// Adds a node whose parts are there, and works out its bounds. False if numbers overflow or
+  /// limits are exceeded.
   bool add(Node node);
   /// Without what the root does not reach; the bounds are the true ones.
   TypeMap compacted() const;
@@ -99,8 +99,8 @@ class TypeMap {
   std::int64_t size_ = 0, lower_ = 0, extent_ = 0;
 };
 
-/// Makes a map of blocks of other maps, in order. Throws std::length_error where numbers overflow
-/// or the map's limits are exceeded.
+/// Makes a map of blocks of other maps, in order. Throws std::length_error if numbers overflow or
+/// the map's limits are exceeded.
 class TypeMapBuilder {
  public:
   /// An element that blocks are made of, copied once.

@@ -21,7 +21,7 @@ const char* name_of(Net net);
 /// Throws std::invalid_argument with a sentence.
 Net net_from(const std::string& name);
 
-/// It stands in the network of each of its clusters: their processes are connected to it, and it
+/// It stands in the network of each of its clusters. Their processes are connected to it, and it
 /// passes frames from one to the other by itself.
 struct Gateway {
   NodeId node = kNobody;
@@ -39,7 +39,7 @@ struct Cluster {
   std::string name;
   int first = 0;              ///< node of its native rank 0
   int size = 0;               ///< its ranks; clusters hold contiguous blocks of nodes in order
-  std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
+  std::string arch{};         ///< of its hosts, as in uname; empty: unknown
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   Net net = Net::Tcp;         ///< between its processes and their gateways
@@ -47,7 +47,7 @@ struct Cluster {
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
   std::string run{};  ///< of a guest: the job of the other run that it belongs to
-  int there = 0;      ///< of a guest: the node by which its own run knows its native rank 0
+  int there = 0;      ///< of a guest: its own run's node for its native rank 0
 
   bool is_guest() const { return !run.empty(); }
 };
@@ -66,7 +66,7 @@ struct Direct {
   double rtt = 0;            ///< seconds; 0: unknown
   int streams = 0;           ///< of each conduit; 0: as many as it needs
   double patience = 600;     ///< seconds that a conduit may be silent
-  std::string congestion{};  ///< of its streams' TCP; empty: as the kernel has it
+  std::string congestion{};  ///< of its streams' TCP; empty: the kernel's default
 };
 
 /// The grid file's figures of the network between two clusters, by index, that gateways join.
@@ -133,8 +133,8 @@ struct World {
   /// Throws std::invalid_argument if the ranks of clusters are not a permutation of the nodes.
   void check_ranks() const;
   /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, `the gateway of
-  /// clusters "east" and "west"`, or `gateway 1 of ...` where there are several of those, counted
-  /// from 0.
+  /// clusters "east" and "west"`. Or `gateway 1 of ...` if there are several of those, counted from
+  /// 0.
   std::string name_of(NodeId node) const;
   /// A gateway's label, for tables: `east/0`, `east+west/1`.
   std::string label_of(NodeId node) const;

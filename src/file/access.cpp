@@ -7,7 +7,7 @@
 namespace isthmus::file {
 namespace {
 
-// One read of several small pieces and the bytes between them costs less than many reads: a call
+// One read of several small pieces and the bytes between them costs less than many reads. A call
 // costs about as much as copying 4 KiB (2026-11).
 constexpr std::int64_t kGap = 4096;
 constexpr std::int64_t kSieve = 512 * 1024;

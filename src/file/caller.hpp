@@ -1,5 +1,6 @@
 // One process's requests to the file service of another: calls, which wait for their reply, and
-// accesses, whose pieces are under way together, within a window that all accesses share.
+// accesses. The pieces of an access are under way together, within a window that all accesses
+// share.
 #pragma once
 
 #include <algorithm>

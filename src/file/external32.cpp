@@ -60,7 +60,7 @@ constexpr std::uint64_t kIntegerBit = std::uint64_t{1} << 63;
 void extended_to_file(const std::byte* from, std::byte* to) {
   const auto fraction = load<std::uint64_t>(from) & ~kIntegerBit;
   store(to, reversed(load<std::uint16_t>(from + 8)));
-  store(to + 2, reversed(fraction << 1));  // its first 48 bits are left where they are
+  store(to + 2, reversed(fraction << 1));  // its first 48 bits stay in place
   store(to + 8, reversed(fraction << 49));
 }
 

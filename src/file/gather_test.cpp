@@ -101,7 +101,7 @@ TEST(Gather, PiecesOfAllMembersAreWrittenTogetherAndHolesAreNot) {
   bytes->bytes.assign(64 * 1000 * kMembers, std::byte{9});
   Counting file(bytes);
   gather(members, 1, file);
-  EXPECT_LE(file.writes, 1010);  // one between each two holes, and where chunks end
+  EXPECT_LE(file.writes, 1010);  // one between each two holes, and at the ends of chunks
   for (std::size_t i = 0; i < bytes->bytes.size(); ++i) {
     ASSERT_EQ(bytes->bytes[i], i / 64 % kMembers == 3 ? std::byte{9} : std::byte{7}) << i;
   }

@@ -21,7 +21,7 @@ class Leftovers : public testing::TestWithParam<int> {
     std::ofstream(path) << "x";
   }
   void TearDown() override { fs::remove_all(folder); }
-  /// The status of a child that does `work`, as wait(2) has it.
+  /// The status of a child that does `work`, as from wait(2).
   static int end_of_child(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,6 +1,6 @@
-// A file as one process has it open: in its own file system, or through the file service of a
-// process that has it in its own. All functions may block and throw file::Error. Several threads
-// may read, write and lock; set_view and close are called by one while no other is at the file.
+// A process's open file: in its own file system, or through the file service of a process that has
+// it in its own. All functions may block and throw file::Error. Several threads may read, write and
+// lock; set_view and close are called by one while no other uses the file.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ class ReadAhead {
   void ask_more(std::uint64_t file, std::int64_t from, std::size_t each);
 
   std::shared_ptr<Caller> caller_;
-  std::deque<BlockRef> blocks_;  // each where the one before it ends
+  std::deque<BlockRef> blocks_;  // each begins at the end of the one before it
   std::size_t reach_ = 0;        // bytes to request ahead
 };
 

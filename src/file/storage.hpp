@@ -1,5 +1,5 @@
-// The bytes of a file, wherever they are. Offsets and sizes are bytes. Every function throws
-// file::Error. One thread at a time uses an object, but for `read` and `write`.
+// The bytes of a file, in any place. Offsets and sizes are bytes. Every function throws
+// file::Error. One thread at a time uses an object, except for `read` and `write`.
 #pragma once
 
 #include <sys/types.h>

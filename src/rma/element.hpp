@@ -10,7 +10,7 @@ namespace isthmus::rma {
 
 /// Kinds of numbers. The numbers of the enumerators go over the wire.
 enum class Number : std::uint8_t {
-  Raw,  ///< bytes that are replaced whole, and not computed with
+  Raw,  ///< bytes that are replaced whole, without arithmetic
   I8,
   I16,
   I32,

@@ -44,7 +44,7 @@ inline constexpr std::size_t kMostLandings = std::size_t{1} << 16;
 inline constexpr std::size_t kMostAnswering = 2 * kMostFetches;
 /// The longest form of a datatype that may travel.
 inline constexpr std::size_t kMostMap = core::kMostServiceBytes / 2;
-/// Marks tags of data that goes with PutApart: those of answers have it not.
+/// Marks tags of data that goes with PutApart: tags of answers do not have it.
 inline constexpr int kApartTag = 1 << 30;
 
 struct Window::Partner {
@@ -76,7 +76,7 @@ struct Window::Partner {
   std::vector<core::TypeMap> maps;
   std::vector<std::byte> stalled;  // records that have to wait
   std::size_t landing = 0;         // data under way into my window
-  std::size_t answering = 0;       // data under way from my window, read where it is
+  std::size_t answering = 0;       // data under way from my window, read in place
   bool out_of_range = false;       // an operation was, since the last answer
   bool passes = false;             // its next shared lock does
   struct ApartHere {               // an accumulate whose data is coming

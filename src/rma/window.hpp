@@ -81,7 +81,7 @@ class Window final : public core::Service {
   bool open(int rank) const;
   /// All operations to that rank that have gone as records are done, and known to be.
   bool caught_up(int rank) const;
-  /// Both return a number: when done(rank, number) all operations up to there have been done at the
+  /// Both return a number. When done(rank, number) all operations up to there have been done at the
   /// target, fetched values are here, and they leave the program's memory alone.
   std::uint64_t unlock(int rank);
   std::uint64_t flush(int rank);

@@ -1,4 +1,4 @@
-// Everybody posts its block, in pieces where a post has no room for it, and takes those of all
+// Every rank posts its block, in pieces if it does not fit in a post, and takes those of all
 // others.
 #include <algorithm>
 

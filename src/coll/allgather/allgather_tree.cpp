@@ -1,7 +1,7 @@
 // Clusters near each other form a group (engine/ways.hpp). Each cluster gathers at its leader, and
-// each group at its head's. The heads send each other what their groups have, and pass on to their
-// groups what comes, as it comes; then each leader broadcasts in its cluster. Every block crosses
-// what is far once.
+// each group at its head's leader. The heads exchange their groups' blocks, and pass arriving
+// blocks on to their groups at once. Then each leader broadcasts in its cluster. Every block
+// crosses long ways once.
 #include "coll/allgather/allgather.hpp"
 #include "coll/allgather/cluster_blocks.hpp"
 #include "coll/engine/cost.hpp"

@@ -1,5 +1,5 @@
-// Each cluster reduces to its leader; the leaders exchange their partial results and each combines
-// all of them in cluster order, so every cluster computes the same bits; each broadcasts.
+// Each cluster reduces to its leader, and the leaders exchange their partial results. Each leader
+// combines all of them in cluster order, so every cluster computes the same bits, and broadcasts.
 #include "coll/allreduce/allreduce.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

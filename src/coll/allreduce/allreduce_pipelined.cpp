@@ -273,7 +273,7 @@ namespace {
 /// a few). On one host ranks take turns for these messages as for a stream's: 16 KiB of 2 + 2 ranks
 /// on two cores took 85 us this way, 45 by `magpie` (2026-11).
 double of_one_segment(const Network& network, int members) {
-  constexpr int kAtRest = 8;  // as many as the clusters have where `message_cost` was seen for each
+  constexpr int kAtRest = 8;  // as many as the clusters had when `message_cost` was measured
   const int alone = std::min(members, kAtRest);
   const double at_rest = std::max(network.message_cost, network.stream_cost);
   return 4 * (alone * at_rest + (members - alone) * network.stream_cost);

@@ -118,7 +118,7 @@ double cost_alltoall_combined(const Setting& setting, const Parameters&) {
                      static_cast<std::size_t>(shape.members * shape.members);
   const auto all = share * static_cast<std::size_t>(shape.others);
   // The leader copies every block twice, which takes some nanoseconds each. It copies all members'
-  // bytes into new memory: an alltoall of 128 KiB took 44 us instead of 16, and 185 if the kernel
+  // bytes into new memory. An alltoall of 128 KiB took 44 us instead of 16, and 185 if the kernel
   // had to provide that memory (two ranks on one host, November 2026).
   const double copies = 10e-9 * shape.members * shape.ranks + 0.5e-9 * static_cast<double>(2 * all);
   return 2 * native_gather(setting.network, shape.members, all) + far_message(setting, share) +

@@ -1,4 +1,4 @@
-// The root posts, in pieces where a post has no room for all; all others wait for it alone.
+// The root posts, in pieces if the data does not fit in a post; all others wait for it alone.
 #include <algorithm>
 
 #include "coll/bcast/bcast.hpp"

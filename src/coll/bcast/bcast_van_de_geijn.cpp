@@ -110,8 +110,9 @@ class CounterCopy {
  private:
   Share share_of(int rank) const { return *std::ranges::find(shares_, rank, &Share::rank); }
 
-  /// The scatter has brought speakers more than their own shares; with as many as there are ranks
-  /// after some step of it, all that they carry (section 2.4's first alternative).
+  /// The scatter has brought speakers more than their own shares. If there are as many speakers as
+  /// ranks with data after some step of it, they have all that they carry (section 2.4's first
+  /// alternative).
   void keep_what_passed() {
     for (Speaker& speaker : speakers_) {
       const auto place = std::ranges::find(shares_, speaker.rank(), &Share::rank);
@@ -203,8 +204,8 @@ double cost_bcast_farfirst(const Setting& setting, const Parameters&) {
 }
 
 double cost_bcast_van_de_geijn(const Setting& setting, const Parameters&) {
-  // Each step may cross: the scatter once, the allgather in every one, with half of the message
-  // in the last, when all members send at a time.
+  // Each step may cross: the scatter once, and every step of the allgather. The last step crosses
+  // with half of the message, when all members send at a time.
   const Layout& layout = setting.layout;
   const Network& network = setting.network;
   const double crossing =

@@ -34,9 +34,9 @@ std::string_view name_of(Kind kind);
 /// All that the choice of an algorithm depends on in a call. Every rank knows it.
 struct Problem {
   Kind kind = Kind::Barrier;
-  /// Packed bytes. For bcast it is the message; for reductions and scans, the vector of one rank;
-  /// for gather, scatter and allgather, all blocks of all ranks; for alltoall, all blocks that one
-  /// rank sends. Empty if some rank does not know.
+  /// Packed bytes. They are the message of bcast, or the vector of one rank in reductions and
+  /// scans. In gather, scatter and allgather they are all blocks of all ranks; in alltoall, all
+  /// blocks that one rank sends. Empty if some rank does not know.
   std::optional<std::size_t> bytes;
   bool commutative = true;  ///< the operation of a reduction
   int home = -1;            ///< the root's cluster; -1: there is no root
@@ -61,8 +61,9 @@ struct Setting {
 struct Demands {
   bool commutative = false;  ///< the operation, or clusters that are blocks of ranks
   bool known_bytes = false;  ///< Problem::bytes
-  /// Vectors are cut. Operations that do not commute, which are the program's own, take one for one
-  /// thing in libraries (hypre), as natives let them: chosen only by name for these.
+  /// Vectors are cut. Operations that do not commute are the program's own. Some libraries (hypre)
+  /// treat a whole vector as one value in them, and native libraries allow that. So it is chosen
+  /// only by name for these.
   bool divisible = false;
   /// Chosen only by name: the papers' own, whose estimates leave out what the others overlap.
   bool by_name = false;
@@ -73,7 +74,7 @@ struct Demands {
   bool commons = false, pieces = false;
 };
 
-/// Parameters that an algorithm heeds.
+/// The parameters of an algorithm.
 struct Heeds {
   bool segment = false;
   bool senders = false;

@@ -26,8 +26,8 @@ std::size_t block_capacity_of(int ranks) {
 std::size_t table_bytes(int ranks) {
   return aligned(as_size(ranks) * sizeof(std::uint64_t), kElement);
 }
-/// Three of the largest posts: no two that follow each other then overlap, however they lie, so no
-/// rank waits for a round that others cannot begin.
+/// Three of the largest posts. Two posts in a row then never overlap, so no rank waits for a round
+/// that others cannot begin.
 std::size_t place_bytes(int ranks) {
   return 3 * aligned(table_bytes(ranks) + as_size(ranks) * block_capacity_of(ranks), kLine);
 }
@@ -105,7 +105,7 @@ Pending Commons::make_room_for_blocks(std::size_t largest) {
 }
 
 Pending Commons::allot(std::size_t size, std::size_t bytes, std::size_t spacing) {
-  // At the place's beginning where all have read what was there: it is still in caches.
+  // At the place's beginning if all have read the posts there: it is still in caches.
   extent_ = {0, bytes};
   Pending room = posted_by(needed_for(extent_), 0, ranks_ - 1);
   if (!room.done()) {

@@ -23,7 +23,7 @@ namespace isthmus::coll {
 class Sleep {
  public:
   virtual ~Sleep() = default;
-  /// While the word is `seen`; at most so long.
+  /// While the word is `seen`; for at most `limit`.
   virtual void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
                     std::chrono::microseconds limit) = 0;
   virtual void wake(std::atomic<std::uint32_t>& word) = 0;
@@ -62,7 +62,7 @@ class Commons {
   Pending make_room(std::size_t size);
   /// The same for a post of one block for each rank; `largest` is the size of the largest block.
   Pending make_room_for_blocks(std::size_t largest);
-  /// The whole, or where it goes.
+  /// The whole, or its place.
   void put(ConstBytes data);
   Bytes place();
   void put_block(int to, ConstBytes data);
@@ -75,8 +75,8 @@ class Commons {
   Pending posted_by_all() { return posted_by(round_, 0, ranks_ - 1); }
   Pending posted_up_to(int rank) { return posted_by(round_, 0, rank); }
 
-  // The post of a rank in this round, once it has posted. Throws Failure where it has another size,
-  // or is of another collective.
+  // The post of a rank in this round, once it has posted. Throws Failure if it has another size, or
+  // is of another collective.
   ConstBytes of(int rank, std::size_t size) const;
   void take(int rank, Bytes data) const;
   /// Takes its block for this rank.

@@ -36,14 +36,14 @@ double all_at_once(const Setting& setting, double link_bytes, double far_bytes);
 /// One message of `bytes` to each other cluster, all from one member.
 double far_message(const Setting& setting, std::size_t bytes);
 
-/// The same where ways differ, along the tree: until the last cluster has it.
+/// The same along the tree, if ways differ: until the last cluster has it.
 double tree_message(const Setting& setting, const ClusterTree& tree, std::size_t bytes);
 /// Bytes a second that all ways of the tree carry at the same time, `senders` of each cluster
 /// sending.
 double tree_rate(const Setting& setting, const ClusterTree& tree, int senders);
 /// The value of using the tree from the root's cluster, rather than a message to each other
-/// cluster, or of using groups, rather than messages from each to all. Long ways then stay free for
-/// others. 0 if ways do not differ.
+/// cluster. Or the value of groups, rather than messages from each to all. Long ways then stay free
+/// for others. 0 if ways do not differ.
 double detours(const Setting& setting, std::size_t bytes);
 /// If ways differ: `bytes` from the clusters of each group to its head, or back; between heads.
 double group_message(const Setting& setting, const ClusterGroups& groups, std::size_t bytes);
@@ -57,7 +57,7 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
-/// Extra time of a native collective after a wait for another cluster: during the wait, processes
+/// Extra time of a native collective after a wait for another cluster. During the wait, processes
 /// look for native messages less and less often, up to a tenth of the wait apart.
 double noticed_late(const Setting&);
 

@@ -1,5 +1,5 @@
-// Cutting what a cluster holds into intervals of about one size, one for each member of a cluster,
-// so that all members carry alike however uneven the blocks are.
+// Cuts a cluster's data into intervals of about one size, one for each member of a cluster. So all
+// members carry alike even if the blocks are uneven.
 #pragma once
 
 #include <algorithm>

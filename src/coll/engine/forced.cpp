@@ -20,7 +20,7 @@ Kind kind_named(std::string_view name) {
   refuse(quoted(name) + " is not a collective: name one of " + known);
 }
 
-/// A positive number, with K, M or G (powers of 1024) where `scaled`.
+/// A positive number, with K, M or G (powers of 1024) if `scaled`.
 std::size_t number(std::string_view key, std::string_view text, bool scaled) {
   std::size_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -22,7 +22,7 @@ class KeptMemory {
  public:
   /// Below this the C library keeps what it was given.
   static constexpr std::size_t kLeast = std::size_t{64} << 10;
-  /// A block serves for less, but for no less than this part of it.
+  /// A block serves smaller requests, but only down to this part of it.
   static constexpr std::size_t kWaste = 4;
 
   /// Keeps at most `most` bytes.

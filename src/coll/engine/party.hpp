@@ -105,8 +105,8 @@ class Party {
   virtual Pending send(int rank, int tag, ConstBytes data) = 0;
   virtual Pending recv(int rank, int tag, Bytes data) = 0;
   /// As send, to a member of the own cluster; not done before the message is being received (MPI's
-  /// synchronous mode). A native library calls other sends done when they are copied, however much
-  /// the member's link has still to carry; these can be counted to keep that queue short.
+  /// synchronous mode). A native library reports other sends as done when they are copied, even
+  /// with a long queue on the member's link. These can be counted to keep that queue short.
   virtual Pending send_synchronous(int rank, int tag, ConstBytes data) = 0;
 
   // ---- the native collectives of this process's cluster; roots are local indices ------------

@@ -8,7 +8,7 @@
 
 namespace isthmus::coll {
 
-/// Tags of the messages. One per collective is enough: every message that a collective sends it
+/// Tags of the messages. One per collective is enough. Every message that a collective sends it
 /// also receives, and messages between a pair of ranks stay in order, so successive collectives
 /// cannot mix.
 enum Tag : int {
@@ -54,8 +54,8 @@ inline int my_cluster(const Party& party) { return party.layout().cluster_of(par
 inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }
 inline bool is_leader(const Party& party) { return my_index(party) == 0; }
 
-/// True if a partial result of each cluster can stand for its ranks: either combining the clusters'
-/// results in cluster order keeps rank order, or order does not matter.
+/// True if a partial result of each cluster can stand for its ranks: order does not matter, or
+/// combining the clusters' results in cluster order keeps rank order.
 inline bool by_cluster(const Party& party, const Reduction& reduction) {
   return party.layout().blocks() || reduction.commutative();
 }
@@ -74,9 +74,9 @@ inline Bytes fold(Reduction& reduction, Buffer& partials, std::size_t size, std:
 /// away from the root do not know them. Does nothing if `sizes` is given.
 Task learn_sizes(Party& party, std::size_t mine, Sizes& sizes);
 
-/// rank_order.cpp: every rank's contribution, `size` bytes each, at the leaders named: the one of
-/// `to`'s cluster (at `to` itself), or all when `to` is -1. `all` holds them in rank order and is
-/// allocated where they arrive. For reductions in rank order over interleaved clusters.
+/// rank_order.cpp: every rank's contribution, `size` bytes each, at the leader of `to`'s cluster
+/// (at `to` itself), or at all leaders when `to` is -1. `all` holds them in rank order and is
+/// allocated there. For reductions in rank order over interleaved clusters.
 Task collect_contributions(Party& party, ConstBytes mine, Buffer& all, int to, int tag);
 
 /// short_vectors.cpp: every rank's vector on all ranks, by `allgather`. The vectors of ranks 0 to

@@ -10,8 +10,8 @@
 
 namespace isthmus::coll {
 
-/// The segment of a pipeline of `ranks` members that is done first: a segment's fixed cost is paid
-/// once per segment and once per rank while the pipeline fills.
+/// The segment of a pipeline of `ranks` members that ends first. A segment's fixed cost is paid
+/// once per segment, and once per rank while the pipeline fills.
 inline std::size_t pipeline_segment(std::size_t bytes, int ranks, const Network& network) {
   const double fixed = network.message_cost * network.link_bandwidth;
   const double best = std::sqrt(static_cast<double>(bytes) * fixed / std::max(ranks, 1));

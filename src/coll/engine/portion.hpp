@@ -1,5 +1,5 @@
-// One cluster's blocks of a buffer that holds a block for every rank, as one run of bytes: in
-// place where the cluster's ranks are adjacent, else a copy.
+// One cluster's blocks of a buffer that holds a block for every rank, as one run of bytes. It is in
+// place if the cluster's ranks are adjacent, else a copy.
 #pragma once
 
 #include "coll/engine/buffer.hpp"
@@ -7,7 +7,7 @@
 
 namespace isthmus::coll {
 
-/// offsets[r] is where block r begins; one more at the end, the total.
+/// offsets[r] is the beginning of block r; one more at the end, the total.
 Sizes offsets_of(std::span<const std::size_t> sizes);
 /// The sizes of a cluster's members, by local index.
 Sizes sizes_in(const Layout& layout, int cluster, std::span<const std::size_t> sizes);

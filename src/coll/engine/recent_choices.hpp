@@ -1,6 +1,6 @@
 // A party's last choices, by problem. Calculating the costs of all algorithms each time took 6 % of
-// the total time of pw.x over two clusters on one host (Quantum ESPRESSO, silicon, 60 points, four
-// ranks on two cores, medians of six; November 2026).
+// the total time of pw.x over two clusters on one host (November 2026: Quantum ESPRESSO, silicon,
+// 60 points, four ranks on two cores, medians of six).
 #pragma once
 
 #include <array>

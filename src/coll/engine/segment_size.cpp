@@ -20,7 +20,7 @@ constexpr std::size_t kLeast = 8192, kMost = 65536;
 std::size_t balanced(const Network& network, std::size_t bytes, double depth, double handling,
                      std::size_t least, std::size_t most) {
   const double size = static_cast<double>(bytes);
-  // depth * s / B + bytes / s * handling is least where both are equal.
+  // depth * s / B + bytes / s * handling is least if both are equal.
   const double best = std::sqrt(size * handling * network.link_bandwidth / depth);
   const double bounded = std::clamp(std::min(best, size / 16 / depth), 1.0, 1e12);
   // Up from 2^(n - 1/4) to 2^n, else down. All ranks must get the same size: no function of libm

@@ -28,8 +28,8 @@ class Operation {
   /// Sleeps until poll() may have changed, if only this process's own cluster can cause that.
   /// False: it cannot, and has done nothing.
   virtual bool block() { return false; }
-  /// The rank that it waits for, a process of this host, which ends that in memory that poll()
-  /// looks at. -1: it does not wait so.
+  /// The rank of this host that it waits for, in memory that poll() looks at. -1: it waits for
+  /// something else.
   virtual int near() const { return -1; }
   /// If near() names a rank: sleeps until that rank ends the wait, for at most `limit`.
   virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }

@@ -26,7 +26,7 @@ class Ways {
   double distance_of_many(int a, int b, std::size_t bytes) const;
 
   /// The network for a rank that waits for the worst of the ways between `home` and each other
-  /// cluster, all used at once; -1: the worst of all ways.
+  /// cluster. All of them are used at once; -1: the worst of all ways.
   Network worst(int home) const;
 
   /// A stretch that pairs of these clusters share, each as its own number.
@@ -55,15 +55,15 @@ class Ways {
 /// The way of a message from one cluster to all others, or of partial results back.
 class ClusterTree {
  public:
-  /// The part of the time saved on longer ways that a detour by shorter ways may cost: others need
-  /// the long ways, too (2026-11: a way that adds less than a tenth is near).
+  /// The part of the time saved on longer ways that a detour by shorter ways may cost, since others
+  /// need the long ways, too (2026-11: a way that adds less than a tenth is near).
   static constexpr double kWorth = 0.1;
 
   /// Each cluster has the message from the root, or from a nearer cluster on the way, if that is
   /// worth the detour. The detour must cost less than a tenth of the time that it saves on longer
   /// ways. If ways do not differ, all have it from the root.
   ClusterTree(const Ways& ways, int root, std::size_t bytes);
-  /// The same where many members of each cluster send.
+  /// The same if many members of each cluster send.
   static ClusterTree of_many(const Ways& ways, int root, std::size_t bytes);
   /// All from the root.
   static ClusterTree star(const Ways& ways, int root, std::size_t bytes);
@@ -74,7 +74,7 @@ class ClusterTree {
   const std::vector<int>& children(int cluster) const {
     return children_[static_cast<std::size_t>(cluster)];
   }
-  /// The cluster and all that have it from there.
+  /// The cluster and all that get it from there.
   std::vector<int> below(int cluster) const;
   /// Ways between a cluster and the root.
   int depth(int cluster) const;
@@ -94,8 +94,8 @@ class ClusterTree {
 /// Clusters near each other. One of them, the head, sends for all of them to the other groups.
 class ClusterGroups {
  public:
-  /// Near are those whose way takes `bytes` at most an eighth of the time of the longest. Each on
-  /// its own where ways do not differ.
+  /// Clusters are near if the way between them takes `bytes` in at most an eighth of the longest
+  /// way's time. Each is on its own if ways do not differ.
   ClusterGroups(const Ways& ways, std::size_t bytes);
   int head(int cluster) const { return heads_[static_cast<std::size_t>(cluster)]; }
   bool is_head(int cluster) const { return head(cluster) == cluster; }

@@ -113,8 +113,8 @@ double regret(const Layout& layout, const Network& right, const Network& figures
   return estimate(*wrong.algorithm, real, {}) / estimate(*best.algorithm, real, {}) - 1;
 }
 
-// Chained and striped broadcasts of three clusters are 10.7 % apart on both sides of where they
-// cost the same: no margin mends both (2026-11). All others stay below 10 %.
+// Chained and striped broadcasts of three clusters are 10.7 % apart on both sides of the point of
+// equal cost: no margin mends both (2026-11). All others stay below 10 %.
 double bound(const Place& place, const Problem& problem) {
   return place.members.size() == 3 && problem.kind == Kind::Bcast ? 0.11 : 0.10;
 }

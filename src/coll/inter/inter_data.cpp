@@ -1,5 +1,5 @@
 // Collectives of intercommunicators that move data. A rooted one is that of the root and the other
-// side; an allgather is two gathers, each at the other side's first rank, which spreads the blocks.
+// side. An allgather is two gathers, each at the other side's first rank, which spreads the blocks.
 #include "coll/engine/concurrent.hpp"
 #include "coll/engine/portion.hpp"
 #include "coll/inter/inter.hpp"

@@ -26,7 +26,7 @@ struct Locals {
   }
 };
 
-// As the functions of Party have it.
+// As the functions of Party.
 Task barrier_of(Locals locals);
 Task bcast_of(Locals locals, Bytes data, int root);
 Task gather_of(Locals locals, ConstBytes mine, Bytes all, Sizes sizes, int root);

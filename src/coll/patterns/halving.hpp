@@ -1,5 +1,5 @@
-// The log(p)-step stages of van de Geijn's and Rabenseifner's algorithms, within a list of ranks:
-// a cluster's, or all. Every rank of the list calls with the same arguments but for memory.
+// The log(p)-step stages of van de Geijn's and Rabenseifner's algorithms, within a list of ranks: a
+// cluster's, or all. Every rank of the list passes the same arguments except for memory.
 #pragma once
 
 #include <bit>

@@ -10,8 +10,8 @@ namespace isthmus::coll {
 /// until the others have read them.
 inline constexpr std::size_t kPostedPiece = std::size_t{128} << 10;
 
-/// The number of bytes of a vector that go in one round: all if they fit in a post, else as many
-/// whole elements of `unit` bytes as fit into `most`; 0: not even one does.
+/// The number of bytes of a vector that go in one round: all if they fit in a post. Otherwise as
+/// many whole elements of `unit` bytes as fit into `most`; 0: not even one does.
 std::size_t posted_at_once(std::size_t bytes, std::size_t capacity, std::size_t most,
                            std::size_t unit = 1);
 /// The estimated number of rounds for `bytes` bytes.

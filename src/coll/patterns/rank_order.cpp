@@ -1,5 +1,5 @@
 // Reductions that must follow rank order although clusters interleave cannot use the clusters'
-// partial results: all contributions come together, still with one message per pair of clusters.
+// partial results. All contributions come together, still with one message per pair of clusters.
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {

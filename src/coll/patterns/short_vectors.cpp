@@ -1,6 +1,6 @@
-// For short vectors: everybody gets everybody's (allgather_counterparts, allgather_fan) and
-// combines those that it needs, in rank order: any operation and any layout, the same bits on all
-// ranks, one delay.
+// For short vectors. Every rank gets all vectors (allgather_counterparts, allgather_fan) and
+// combines those that it needs, in rank order. This works for any operation and any layout, with
+// the same bits on all ranks, after one delay.
 #include "coll/allgather/allgather.hpp"
 #include "coll/engine/phases.hpp"
 

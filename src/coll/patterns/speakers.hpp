@@ -16,8 +16,8 @@ namespace isthmus::coll {
 /// smallest limits it.
 int matched_senders(const Layout& layout, int wanted);
 
-/// The vector in `senders` nearly equal parts, at as many of the ranks of `shares`, evenly chosen:
-/// with all of them each keeps about what it holds. `shares` are in the order of the vector.
+/// The vector in `senders` nearly equal parts, at as many of the ranks of `shares`, evenly chosen.
+/// If all ranks send, each keeps about its own share. `shares` are in the order of the vector.
 std::vector<Share> sender_shares(const std::vector<Share>& shares, int senders, std::size_t bytes,
                                  std::size_t unit);
 
@@ -31,7 +31,7 @@ struct Speaker {
 std::vector<Speaker> speakers_with(const std::vector<Share>& carried,
                                    const std::vector<Share>& shares);
 
-/// Segments are of `segment` bytes, counted from where a speaker's interval begins.
+/// Segments are of `segment` bytes, counted from the beginning of a speaker's interval.
 struct Cut {
   std::size_t first, last, segment;
   explicit Cut(const Share& carried, std::size_t segment_)
@@ -71,8 +71,8 @@ void for_each_run(const std::vector<Share>& shares, const Speaker& speaker, std:
   }
 }
 
-/// Segments that a speaker receives, and a member sends, at a time: enough to keep the link busy,
-/// and few enough that they come in turn.
+/// Segments that a speaker receives, and a member sends, at a time. Enough of them keep the link
+/// busy; few of them come in turn.
 inline constexpr std::size_t kHandedAtATime = 4;
 /// Receives that are posted at a time, and sends under way, if parts are not handed in.
 inline constexpr std::size_t kPostedAtATime = 64;

@@ -29,7 +29,7 @@ class Stripes {
           const std::vector<int>& line = {});
 
   std::size_t relays() const { return relays_.size(); }
-  /// The root itself where it is alone in its cluster.
+  /// The root itself if it is alone in its cluster.
   int relay(std::size_t k) const { return relays_[k % relays_.size()]; }
   int entry(int cluster, std::size_t k) const {
     const auto members = layout_.members(cluster);
@@ -66,8 +66,8 @@ class Stripes {
 ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int root,
                             std::size_t bytes);
 
-/// The clusters but `home`, each the nearest to the one before it of those that are left; empty
-/// where ways do not differ.
+/// The clusters but `home`, each the nearest to the one before it of those that are left; empty if
+/// ways do not differ.
 std::vector<int> line_of_stripes(const Ways& ways, int home, std::size_t bytes);
 
 /// Seconds for a message along stripes. Every member's link carries `load` times the message, which

@@ -1,4 +1,4 @@
-// Each cluster reduces to its leader (the root's to the root); the leaders send their partial
+// Each cluster reduces to its leader (the root's to the root). The leaders send their partial
 // results to the root, which combines them in cluster order.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

@@ -1,5 +1,5 @@
 // Every rank gets its block of every other rank's vector, straight, and combines them in rank
-// order: any operation and any layout, at the price that vectors cross whole.
+// order. This works for any operation and any layout, but vectors cross whole.
 #include "coll/alltoall/alltoall.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

@@ -1,10 +1,10 @@
-// The blocks of another cluster's members, taken together, are cut into as many intervals of one
-// size as my cluster has members. A native alltoall brings each member its interval of all members'
-// vectors; it combines them, in rank order, and sends what it got straight to the owners. So every
-// byte of a cluster's partial result crosses once, over all members' links at the same time. The
-// blocks of my own cluster are reduced the same way while those are under way.
-// The mirror of allgather_intervals; inside a cluster, the pairwise exchange of Rabenseifner's and
-// Traeff's reduce-scatter.
+// The blocks of another cluster's members, taken together, are cut into intervals of one size, one
+// for each member of my cluster. A native alltoall brings each member its interval of all members'
+// vectors. The member combines it, in rank order, and sends the result straight to the owners. So
+// every byte of a cluster's partial result crosses once, over all members' links at the same time.
+// The blocks of my own cluster are reduced the same way meanwhile. The mirror of
+// allgather_intervals; inside a cluster, the pairwise exchange of Rabenseifner's and Traeff's
+// reduce-scatter.
 #include "coll/allgather/allgather.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/cut.hpp"
@@ -14,8 +14,8 @@
 namespace isthmus::coll {
 namespace {
 
-/// The elements of one cluster's blocks, cut among my cluster's members, on their way to be
-/// combined: the member's vectors' shares of its interval lie one after the other.
+/// The elements of one cluster's blocks, cut among my cluster's members, before they are combined.
+/// The parts of all members' vectors for this interval lie one after the other.
 struct Shares {
   Shares(Party& party, Reduction& reduction, int cluster, ConstBytes in, const Sizes& offsets,
          const Sizes& interval_counts)

@@ -1,4 +1,4 @@
-// Each cluster reduces the whole vector to its leader; the leaders send each other only the blocks
+// Each cluster reduces the whole vector to its leader. The leaders send each other only the blocks
 // of the other's members, combine in cluster order and scatter in their clusters.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
@@ -20,8 +20,8 @@ std::size_t elements(const Layout& layout, int cluster, const std::vector<std::s
   return total(sizes_in(layout, cluster, counts));
 }
 
-/// Leaders: sends every cluster its portions of `vectors` (`number` vectors in a row), receives
-/// mine of every cluster: cluster c's at arrived[starts[c]], `vectors_of[c]` of them in a row.
+/// Leaders: sends every cluster its portions of `vectors` (`number` vectors in a row), and receives
+/// mine of every cluster. Cluster c's are at arrived[starts[c]], `vectors_of[c]` of them in a row.
 Task exchange(Party& party, Bytes vectors, const Cut& cut, Buffer& arrived, const Sizes& starts) {
   const Layout& layout = party.layout();
   const int here = my_cluster(party);

@@ -1,5 +1,5 @@
 // The algorithms of MPI_Scan and MPI_Exscan: coroutines with the arguments of collectives.hpp, and
-// their rows. Each file says what its algorithm does and where it is from.
+// their rows. Each file describes its algorithm and names its source.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"

@@ -1,5 +1,5 @@
 // The algorithms of MPI_Scatter: coroutines with the arguments of collectives.hpp, and their rows.
-// Each file says what its algorithm does and where it is from.
+// Each file describes its algorithm and names its source.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"

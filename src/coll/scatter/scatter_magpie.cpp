@@ -1,5 +1,5 @@
 // The root sends every other cluster's blocks to its leader as one message, while it scatters
-// natively in its own cluster; the leaders scatter in theirs.
+// natively in its own cluster. The leaders scatter in theirs.
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/gather/gather.hpp"

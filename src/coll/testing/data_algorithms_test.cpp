@@ -233,7 +233,7 @@ TEST(DataAlgorithms, MoreReceiversThanMayBeUnderWay) {
 
 TEST(DataAlgorithms, LongBlocks) {
   const Shape shape{0, 0, 0, 1, 1, 1, 1};
-  // On both sides of where messages are cut and members called.
+  // On both sides of the sizes at which messages are cut and members called.
   const std::vector<Sizes> mixes{{300'000, 0, 33'000, 262'144, 262'145, 16'385, 1},
                                  Sizes(shape.size(), 65'536)};
   std::uint64_t seed = 3'000'000;

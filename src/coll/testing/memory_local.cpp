@@ -1,6 +1,6 @@
-// The local collectives of the in-memory party. Each member contributes when it joins and reads
-// the others' contributions as soon as those that it needs are there: no more synchronisation
-// than MPI promises.
+// The local collectives of the in-memory party. Each member contributes when it joins, and reads
+// the contributions that it needs as soon as they are there: no more synchronisation than MPI
+// promises.
 #include <algorithm>
 #include <functional>
 

@@ -8,8 +8,8 @@
 
 namespace isthmus::coll {
 
-// Half the sends are eager (copied at once), half read the sender's memory at delivery, so that
-// an algorithm that reuses or frees it too early is found out.
+// Half the sends are eager (copied at once), half read the sender's memory at delivery. So an
+// algorithm that reuses or frees it too early is found.
 struct MemorySend : Operation {
   MemorySend(MemoryGrid& grid_, std::shared_ptr<MemoryGrid::Message> message_, bool eager_)
       : grid(grid_), message(std::move(message_)), eager(eager_) {}

@@ -54,7 +54,7 @@ std::vector<Block> typed_blocks(const void* buffer, const Count* counts, const P
   return blocks;
 }
 
-/// Blocks to be sent: in place where they are gapless and adjacent, else packed.
+/// Blocks to be sent: in place if they are gapless and adjacent, else packed.
 class OutBlocks {
  public:
   OutBlocks() = default;

@@ -83,7 +83,7 @@ class Scatter final : public Collective {
   coll::Sizes sizes_;
   coll::Blocks blocks_;
   InBlocks mine_;
-  std::unique_ptr<std::byte[]> own_block_;  // the root's with MPI_IN_PLACE: it stays where it is
+  std::unique_ptr<std::byte[]> own_block_;  // the root's with MPI_IN_PLACE: it stays in place
   coll::Bytes discarded_;
   int root_;
 };

@@ -16,7 +16,7 @@ class HostCommons {
   /// Whether the communicator gets one before its next blocking collective, which has that number.
   /// The same on all ranks.
   static bool due(const GridComm& comm, std::uint64_t number);
-  /// Every rank takes part. `made` stays null on all where one of them cannot have it: ranks whose
+  /// Every rank takes part. `made` stays null on all if one of them cannot have it: ranks whose
   /// containers hide them from each other, a process with many of them.
   static coll::Task make(coll::Party& party, std::unique_ptr<HostCommons>& made);
 

@@ -54,7 +54,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   bool within_part = false;        ///< all members are of my MPI_COMM_WORLD
   coll::Layout layout;
   coll::Forced forced;                     ///< requested algorithms of collectives
-  core::LinkChoice link = core::kAnyLink;  ///< by which its messages go
+  core::LinkChoice link = core::kAnyLink;  ///< the link of its messages
   bool reorders = false;                   ///< topologies made of it may move ranks
   TopologyRef topology;
   SessionRef session;  ///< that it comes from; else null
@@ -151,7 +151,7 @@ bool has_ended(const std::string& run);
 /// Waits until this process knows all members of the group.
 void await_world(const core::Group& group);
 
-/// A grid communicator over `handle` that no handle leads to; as register_comm has it.
+/// A grid communicator over `handle` that is not in the table; otherwise as register_comm.
 GridCommRef make_comm(core::Group group, std::uint64_t context, MPI_Comm handle, TagRange tags);
 /// Has the handle of `comm` lead to it.
 void enter_comm(const GridCommRef& comm);

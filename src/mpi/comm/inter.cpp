@@ -32,7 +32,7 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
     if (is_remote && here++ == 0) first_member = remote_rank;
     members.push_back(is_remote ? remote_rank : none);
   }
-  // An addition translates only where native rank 0 is remote.
+  // An addition translates only if native rank 0 is remote.
   const bool block = remote_first && here > 0 &&
                      members[static_cast<std::size_t>(here) - 1] == first_member + here - 1;
   contiguous = block ? static_cast<unsigned>(here) : 0;

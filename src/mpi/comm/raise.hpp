@@ -6,8 +6,8 @@
 
 namespace isthmus::face {
 
-/// As raise, also where the program has freed `comm`, the handle of `owner`, since: then by the
-/// handler that it had. `owner` is null for a native communicator.
+/// As raise, also if the program has since freed `comm`, the handle of `owner`: then by its former
+/// handler. `owner` is null for a native communicator.
 int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function);
 
 }  // namespace isthmus::face

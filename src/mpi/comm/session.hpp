@@ -27,7 +27,7 @@ inline bool sessions_have_buffers() {
 }
 
 #ifdef ISTHMUS_HAS_Session_init
-/// Null where the native library does not take the handle.
+/// Null if the native library does not take the handle.
 SessionRef grid_session(MPI_Session session);
 /// Before MPI_Session_finalize. Null without kept state.
 SessionRef forget_session(MPI_Session session);

@@ -19,7 +19,7 @@ bool places_fit(std::span<const std::size_t> sizes, std::size_t longest) {
   return longest == kAnyLength || sum(sizes) <= kMaxCount;
 }
 
-/// The blocks where they are, the long ones empty.
+/// The blocks in their places, the long ones empty.
 ByteBlocks in_place(std::span<const std::size_t> sizes, std::size_t longest) {
   ByteBlocks blocks(sizes);
   for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -1,5 +1,5 @@
-// The blocks of a local collective as the native library wants them: counts and displacements in
-// bytes, which are ints where the library has no large counts.
+// The blocks of a local collective in the native library's form: counts and displacements in bytes,
+// which are ints if the library has no large counts.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace isthmus::face {
 /// Blocks that lie one after the other. They stay until the operation is done.
 struct ByteBlocks {
   ByteBlocks() = default;
-  /// Throws coll::Failure where they exceed what the library can express.
+  /// Throws coll::Failure if they exceed the library's types.
   explicit ByteBlocks(std::span<const std::size_t> sizes, bool want_large = false);
   bool large = false;  ///< use the large-count function and arrays
   std::vector<int> counts, places;

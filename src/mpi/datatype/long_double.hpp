@@ -1,5 +1,5 @@
-// Clusters whose `long double` differs (x86 and Arm) exchange everything but that: data which holds
-// one is refused where it would pass between them.
+// Clusters whose `long double` differs (x86 and Arm) exchange everything else. Data that holds one
+// is refused if it would pass between them.
 #pragma once
 
 #include "mpi/comm/comm.hpp"

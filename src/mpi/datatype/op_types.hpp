@@ -5,8 +5,8 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure with MPI_ERR_OP for MPI_OP_NULL, and for a predefined operation on a
-/// datatype that the native library does not combine with it: on every rank, before anything is
+/// Throws coll::Failure with MPI_ERR_OP for MPI_OP_NULL, and for a predefined operation that the
+/// native library does not combine with the datatype. It does so on every rank, before anything is
 /// sent. `type` is valid.
 void check_op(MPI_Op op, MPI_Datatype type);
 

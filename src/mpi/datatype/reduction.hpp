@@ -26,8 +26,7 @@ class KeptOp {
   MPI_Op op_ = MPI_OP_NULL;
 };
 
-/// Packed elements as the typed memory that MPI's reductions work on: in place where the datatype
-/// has no gaps.
+/// Packed elements as typed memory for MPI's reductions: in place if the datatype has no gaps.
 class TypedElements {
  public:
   enum class Fill { Nothing, Unpack };

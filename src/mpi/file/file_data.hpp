@@ -10,7 +10,7 @@
 
 namespace isthmus::face {
 
-/// Program's thread only, but for bytes(), which do not move.
+/// Program's thread only, except for bytes(), which do not move.
 class FileData {
  public:
   /// Packs the data to write. Throws coll::Failure.

@@ -12,8 +12,8 @@ namespace isthmus::face {
 /// The folder of a file, with its slash (empty: the working directory), and its name there.
 std::pair<std::string, std::string> split_path(const std::string& path);
 
-/// A name for the shared pointer of the file at `path`: of its own name as much as the system
-/// leaves room for, and a random number.
+/// A name for the shared pointer of the file at `path`. It has as much of the file's name as the
+/// system leaves room for, and a random number.
 std::string shared_pointer_beside(const std::string& path);
 
 /// Makes a file in `folder` that only this file system can have. Empty if that is not allowed.

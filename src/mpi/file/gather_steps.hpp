@@ -53,7 +53,7 @@ class GatherSteps {
   GatherSteps(Gathering& gathering, int rank, std::int64_t position,
               std::span<const std::byte> data, GatherMeans means);
 
-  /// Collective. Throws coll::Failure where members do not hear of each other.
+  /// Collective. Throws coll::Failure if members do not hear of each other.
   coll::Task run(coll::Party& party);
 
   /// After run(). False: nothing was written, as it is not worth gathering; each writes its own

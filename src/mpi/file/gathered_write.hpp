@@ -1,4 +1,4 @@
-// Collective writes of small pieces on grid files: the members send what they write to aggregators,
+// Collective writes of small pieces on grid files. The members send their data to aggregators,
 // processes of the home cluster, which write it with few large calls (file/gather.hpp).
 #pragma once
 
@@ -42,7 +42,7 @@ class GatherOutcome {
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// Nothing was written, as it is not worth gathering: each member writes its own data.
   bool in_vain() const { return in_vain_; }
-  /// Throws file::Error where that of one member was the first, in all.
+  /// Throws file::Error in all members if one member's was the first.
   void check() const {
     if (failure_) throw file::Error(*failure_);
   }

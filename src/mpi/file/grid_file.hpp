@@ -41,9 +41,9 @@ struct GridFile {
   int rank = 0, size = 1;         ///< of this process in `comm`, and of `comm`
   MPI_Info info = MPI_INFO_NULL;  ///< hints in use
   int amode = 0;
-  std::string name;  ///< by which the program opened it
+  std::string name;  ///< the program's name for it
   file::Paths paths;
-  std::string home;                       ///< the cluster where the file is
+  std::string home;                       ///< the cluster of the file
   bool keeper = false;                    ///< this process removes the files that go with the file
   bool near = false;                      ///< in this process's own file system
   std::optional<file::Leftover> goes;     ///< of the keeper that is near: removed at the end
@@ -56,10 +56,10 @@ struct GridFile {
   ViewOfFile view;
   std::int64_t position = 0;         ///< the individual pointer, in etypes
   std::unique_ptr<Operation> split;  ///< the split collective under way
-  const char* split_call = nullptr;  ///< by which it began
+  const char* split_call = nullptr;  ///< the call that began it
 
-  /// Runs `work` where files may block: here, or on the worker while this thread waits as MPI does.
-  /// Throws what it throws.
+  /// Runs `work` in a place where files may block: here, or on the worker while this thread waits
+  /// as MPI does. Throws its exception.
   void run(const char* function, const std::function<void()>& work) const;
 };
 using GridFileRef = std::shared_ptr<GridFile>;

@@ -18,7 +18,7 @@ bool is_one_of(MPI_Datatype type, std::initializer_list<MPI_Datatype> types) {
   return false;
 }
 
-/// As file/external32.hpp has it.
+/// As in file/external32.hpp.
 int external_element(MPI_Datatype type, int size) {
   if (size == 8 && is_one_of(type, {MPI_LONG})) return file::kLong;
   if (size == 8 && is_one_of(type, {MPI_UNSIGNED_LONG})) return file::kUnsignedLong;

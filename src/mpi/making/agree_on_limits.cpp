@@ -44,7 +44,7 @@ int universe_of(const std::vector<int>& of_clusters) {
 void agree_on_limits() {
   struct Mine {
     int tag_upper_bound;
-    int universe_size;  // of the cluster; 0 where it is not known
+    int universe_size;  // of the cluster; 0 if it is not known
     std::uint64_t settings_mark;
     double bandwidth;  // of the room, at rank 0
   };

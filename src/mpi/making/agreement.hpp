@@ -59,8 +59,8 @@ std::uint64_t agree_on_context(const GridCommRef& comm);
 /// Whether all members have succeeded in their parts of something.
 bool all_succeeded(const GridCommRef& comm, bool mine);
 
-/// Gives each member its block of `blocks` (by rank, one after the other, of `sizes` bytes);
-/// returns what the members had for this one, by rank.
+/// Gives each member its block of `blocks` (by rank, one after the other, of `sizes` bytes).
+/// Returns the members' blocks for this one, by rank.
 std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const std::byte> blocks,
                                        const std::vector<std::size_t>& sizes);
 
@@ -68,7 +68,7 @@ std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const 
 void meet(const GridCommRef& comm);
 
 /// The smallest and the largest of the numbers that members give, over the cluster's members of a
-/// communicator (native or grid); empty when none gives one. Every member there has called it when
+/// communicator (native or grid). Empty when none gives one. Every member there has called it when
 /// it returns.
 struct Extremes {
   int least;

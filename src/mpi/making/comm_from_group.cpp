@@ -29,8 +29,8 @@ constexpr const char* kNoHandler = "the error handler is MPI_ERRHANDLER_NULL";
 constexpr const char* kCreateFromGroup = "MPI_Comm_create_from_group";
 constexpr const char* kInterFunction = "MPI_Intercomm_create_from_groups";
 
-/// Calls that overlap have different strings (MPI-4.1 section 7.4.2), and so, but for one in
-/// thousands, different tags.
+/// Calls that overlap have different strings (MPI-4.1 section 7.4.2). So their tags differ, except
+/// for one in thousands.
 int tag_of(const char* text) {
   if (text == nullptr) text = "";
   std::uint32_t mark = 0x811C'9DC5;  // FNV-1a: the same on hosts of every kind

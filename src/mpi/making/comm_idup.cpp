@@ -145,7 +145,7 @@ namespace {
 template <class Idup>
 void idup_for_fortran(MPI_Comm comm, MPI_Fint* newcomm, MPI_Fint* request, MPI_Fint* ierror,
                       Idup&& idup) {
-  MPI_Comm made = MPI_COMM_NULL;  // stays so where the grid gives the handle
+  MPI_Comm made = MPI_COMM_NULL;  // stays so if the grid gives the handle
   MPI_Request begun = MPI_REQUEST_NULL;
   if (spanning(comm)) fortran_newcomm = newcomm;
   const int code = idup(comm, &made, &begun);

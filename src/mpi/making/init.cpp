@@ -109,9 +109,10 @@ int begin_world(int* argc, char*** argv, int required, int* provided, AsAsked&& 
   return code;
 }
 
-/// Libraries fail where a thread of ours calls them once MPI_Finalize has begun (MPICH 4.0: the
-/// assertion `worker->inprogress`), or where a hook is put in (MPICH 5.0: MPIX_Async_start asserts;
-/// 2026-11). So both end before. Only calls of the program help what is outstanding from then on.
+/// Libraries fail if a thread of ours calls them once MPI_Finalize has begun (MPICH 4.0: the
+/// assertion `worker->inprogress`). Or they fail if a hook is put in (MPICH 5.0: MPIX_Async_start
+/// asserts; 2026-11). So both end before. From then on, only the program's calls advance
+/// outstanding operations.
 int finalize_natively() {
   stop_native_progress();
   return native.Finalize();

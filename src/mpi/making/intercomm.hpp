@@ -9,8 +9,8 @@
 namespace isthmus::face {
 
 /// Turns `native_part`, the native communicator of both sides' members in my cluster in the order
-/// of Sides::whole(), into their intercommunicator: a native one where all are in one cluster. As
-/// finish_comm has it otherwise.
+/// of Sides::whole(), into their intercommunicator. It is native if all are in one cluster.
+/// Otherwise as finish_comm.
 int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_part,
                      const SessionRef& session, MPI_Comm* result);
 

@@ -9,7 +9,7 @@
 
 namespace isthmus::face {
 
-/// `text` is ISTHMUS_NETWORK's. Throws std::runtime_error with a sentence where it is wrong.
+/// `text` is ISTHMUS_NETWORK's. Throws std::runtime_error with a sentence if it is wrong.
 coll::Network networks_of(const core::World& world, const std::string& text);
 
 /// The same for clusters that turned out to stand in one room: that gives the figures missing in

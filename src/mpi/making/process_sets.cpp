@@ -1,6 +1,6 @@
-// MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid; to the native
-// library's sets, isthmus://cluster/NAME of each cluster is added, and isthmus://grid/NAME of each
-// inner grid.
+// MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid. The native
+// library's sets are extended by isthmus://cluster/NAME of each cluster, and isthmus://grid/NAME of
+// each inner grid.
 #include <strings.h>
 
 #include <algorithm>

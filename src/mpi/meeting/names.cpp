@@ -15,7 +15,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Writes a port's name where the program has MPI_MAX_PORT_NAME bytes for it.
+/// Writes a port's name into the program's MPI_MAX_PORT_NAME bytes.
 void give_port(const std::string& name, char* port_name) {
   require(name.size() < MPI_MAX_PORT_NAME, MPI_ERR_PORT, "the port's name is too long");
   std::memcpy(port_name, name.c_str(), name.size() + 1);

@@ -15,7 +15,7 @@ bool is_own_port(const std::string& name);
 
 /// The action of a side at a port.
 enum class At { Accept, Connect };
-/// A port, as the root has it. `limit`: how many seconds it waits for a side of another run.
+/// A port, at the root. `limit`: how many seconds it waits for a side of another run.
 struct PortCall {
   std::string name;
   std::optional<double> limit{};

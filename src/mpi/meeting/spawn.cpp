@@ -1,5 +1,5 @@
 // MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI-4.1 section 11.8). The launcher starts a further
-// native job, whose processes join the grid as a part of their own and connect in MPI_Init to the
+// native job, whose processes join the grid as a part of their own. In MPI_Init they connect to the
 // port at which their parents accept.
 #include <algorithm>
 #include <array>

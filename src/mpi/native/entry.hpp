@@ -13,8 +13,8 @@
 
 namespace isthmus::face {
 
-/// True while this thread is inside the native library on behalf of Isthmus (or the library has
-/// re-entered through the PLT, as ROMIO does): entries then pass straight through. One word of
+/// True while this thread is inside the native library on behalf of Isthmus. (Or the library has
+/// re-entered through the PLT, as ROMIO does.) Entries then pass straight through. One word of
 /// thread-local storage; constinit and initial-exec, so that reading it is one load.
 extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
 

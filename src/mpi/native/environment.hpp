@@ -28,7 +28,7 @@ const int& appnum();
 /// True when this process was started as a rank of a grid.
 bool in_grid();
 /// Throws std::runtime_error with a sentence that names the variable that is missing or wrong.
-/// Overwrites the bytes of the secret where they were found.
+/// Overwrites the bytes of the secret in their place.
 Environment read_environment();
 
 }  // namespace isthmus::face

@@ -17,7 +17,7 @@ struct FaceFunction {
 
 /// Generated.
 extern const FaceFunction kFaceFunctions[];
-/// The same where ISTHMUS_PROFILE is set: calls that communicate are counted first (profile/).
+/// The same for ISTHMUS_PROFILE: calls that communicate are counted first (profile/).
 extern const FaceFunction kProfiledFunctions[];
 
 /// The value of a variable that `isthmus run` left for this rank, or null. The environment of the

@@ -14,8 +14,8 @@
 
 namespace isthmus::face {
 
-/// native.Send is the library's PMPI_Send, and so on; null where the library lacks a function
-/// that our mpi.h has. Defined in native.cpp.
+/// native.Send is the library's PMPI_Send, and so on; null if the library lacks a function that our
+/// mpi.h has. Defined in native.cpp.
 extern Native native;
 
 /// A handle as a table key: Open MPI's and the standard ABI's are pointers, MPICH's are ints.

@@ -14,8 +14,8 @@
 namespace isthmus::face {
 namespace {
 
-// The least that the libraries of one ABI have their programs allow for each message: 88 bytes with
-// Intel MPI, 96 with MPICH, which this may be compiled with (2026-11).
+// The least that the libraries of one ABI make their programs allow for each message: 88 bytes with
+// Intel MPI, 96 with MPICH, which may be the one compiled with (2026-11).
 constexpr std::uint64_t kOverhead = std::min<std::uint64_t>(MPI_BSEND_OVERHEAD, 88);
 
 struct Buffer {

@@ -1,5 +1,5 @@
-// Buffered sends to other clusters. Isthmus makes its own copies, and charges them against the
-// size of the buffer that the program attached, as the standard has it.
+// Buffered sends to other clusters. Isthmus makes its own copies, and charges them against the size
+// of the buffer that the program attached, as the standard requires.
 #pragma once
 
 #include "mpi/comm/session.hpp"

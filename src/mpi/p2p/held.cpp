@@ -146,7 +146,7 @@ bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
 bool HeldReceives::serve_message(MPI_Status status) {
   HeldReceive* receive = first_for(status);
   if (receive == nullptr) return false;
-  // The receive may match an earlier message of the same source, which its own pattern finds; that
+  // The receive may match an earlier message of the same source, which its own pattern finds. That
   // one may belong to an earlier receive, and so on.
   for (;;) {
     MPI_Status own = status;

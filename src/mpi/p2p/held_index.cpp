@@ -7,7 +7,7 @@ namespace isthmus::face {
 namespace {
 
 // Empty buckets are kept, for programs that post the same patterns again and again, up to this
-// number: one that counts its tags up would else fill the memory.
+// number. Without the limit, a program that counts its tags up would fill the memory.
 constexpr std::size_t kMaxEmptyBuckets = 256;
 
 }  // namespace

@@ -15,8 +15,8 @@
 namespace isthmus::face {
 namespace {
 
-/// Receives a matched native message of `size` packed bytes. Counts over 2 GiB need a datatype
-/// where the library has no large counts.
+/// Receives a matched native message of `size` packed bytes. Counts over 2 GiB need a datatype if
+/// the library has no large counts.
 int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
                     MPI_Request* request) {
   if (fits_int(static_cast<MPI_Count>(size))) {

@@ -160,7 +160,7 @@ ISTHMUS_MPI(Pready_range)(int low, int high, MPI_Request request) {
   return mark(request, high - low + 1, "MPI_Pready_range", [&](int i) { return low + i; });
 }
 
-/// MPI_Pready_list's array as mpi.h has it: not const in Open MPI 5.0's and MPICH 4.0's.
+/// MPI_Pready_list's array as in mpi.h: not const in Open MPI 5.0's and MPICH 4.0's.
 template <class Function>
 struct ListOf;
 template <class List>

@@ -13,7 +13,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Keeps its place among the inits even where its request is freed before the sender's is made.
+/// Keeps its place among the inits even if its request is freed before the sender's is made.
 class Awaiting final : public Operation {
  public:
   Awaiting(const GridComm& g, int source, int tag) {

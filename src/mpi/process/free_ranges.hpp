@@ -1,5 +1,5 @@
-// Which ranges of tags new communicators may have, and how a communicator's members in one cluster
-// agree on one that is free on all of them. No MPI: the caller moves the words.
+// The ranges of tags for new communicators. A communicator's members in one cluster agree on one
+// that is free on all of them. No MPI: the caller moves the words.
 #pragma once
 
 #include <atomic>

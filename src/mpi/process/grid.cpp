@@ -6,8 +6,8 @@
 namespace isthmus::face {
 namespace {
 
-// Raw pointers on purpose: a process that exits without MPI_Finalize must not end the grid from
-// a static destructor (which would wait for the I/O thread). Its gateway notices that it is gone.
+// Raw pointers on purpose: a process that exits without MPI_Finalize must not end the grid from a
+// static destructor (which would wait for the I/O thread). Its gateway notices its end.
 std::atomic<Grid*> current{nullptr}, last{nullptr};
 
 }  // namespace

@@ -86,8 +86,8 @@ inline bool native_call() { return inner_call() || grid() == nullptr; }
 /// For joining and leaving (making/join.cpp): a grid, then null.
 void set_grid(Grid* grid);
 
-/// Ends every process of the grid with `code`, after `sentence` on standard error where there is
-/// one (MPI_Abort, and fatal errors). Outside a grid it ends the native job.
+/// Ends every process of the grid with `code`, after `sentence` on standard error if it is not
+/// empty (MPI_Abort, and fatal errors). Outside a grid it ends the native job.
 [[noreturn]] void abort_grid(int code, const std::string& sentence);
 
 }  // namespace isthmus::face

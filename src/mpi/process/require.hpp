@@ -10,7 +10,7 @@ inline void require(bool condition, int error_class, const char* sentence) {
   if (!condition) throw coll::Failure(error_class, sentence);
 }
 
-/// Throws coll::Failure where a native function returned an error.
+/// Throws coll::Failure if a native function returned an error.
 inline void require_success(int code, const char* sentence) {
   if (code != MPI_SUCCESS) throw coll::Failure(code, sentence);
 }

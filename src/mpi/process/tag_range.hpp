@@ -52,7 +52,7 @@ struct Shadow {
 
   MPI_Comm comm;
   int tag_upper_bound;  ///< MPI_TAG_UB
-  int clusters;         ///< at most so many of a communicator that has a range
+  int clusters;         ///< the most of a communicator that has a range
   int range_size;
   FreeRanges free;
 };

@@ -12,8 +12,8 @@ namespace isthmus::face::profile {
 
 /// Immutable.
 struct Members {
-  /// World ranks by the ranks that calls name: of an intercommunicator the remote side's. -1 where
-  /// one is not known.
+  /// World ranks by the ranks that calls name: in an intercommunicator the remote side's. -1 if one
+  /// is not known.
   std::vector<int> world;
   /// World ranks of all processes, both sides', ascending.
   std::vector<int> all;

@@ -16,7 +16,7 @@ class Rows {
   static constexpr std::size_t kMost = 4096;
   static constexpr int kOthers = -1;
 
-  /// That of a world rank; of kOthers too. It stays where it is. On the owner's thread.
+  /// The row of a world rank; of kOthers too. It stays in place. On the owner's thread.
   Sizes& of(int world_rank);
   /// On any thread.
   void each(const std::function<void(int world_rank, const Sizes&)>& use) const;

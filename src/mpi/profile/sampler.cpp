@@ -77,7 +77,7 @@ void Sampler::run() {
   auto last = Clock::now();
   while (!ending_) {
     std::this_thread::sleep_for(kPeriod);
-    if (ending_) return;  // the program is where it ends the profile
+    if (ending_) return;  // the program is ending the profile
     const auto now = Clock::now();
     look(std::chrono::duration<double>(now - last).count());
     last = now;

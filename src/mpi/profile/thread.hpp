@@ -51,7 +51,7 @@ class alignas(64) Thread {
   std::uint32_t seen_ = 0;
 
  public:
-  /// A message. Some ns where the last one was of the same communicator and type.
+  /// A message. Some ns if the last one was of the same communicator and type.
   template <class Count>
   [[gnu::always_inline]] void send(MPI_Comm comm_, int rank, Count count, MPI_Datatype type) {
     if (last_.comm != key(comm_) || last_.type != key(type) || stale()) [[unlikely]] {

@@ -20,7 +20,7 @@ class CoreSharing {
   /// It counts as alone after this many yields without a taker in a row: others sleep now and then.
   static constexpr int kRemembered = 64;
 
-  /// It has given way, and got the core back after so long.
+  /// It has yielded, and got the core back after `took`.
   void gave_way(Length took) {
     const int left = left_.load(std::memory_order_relaxed);
     left_.store(took >= kOthersTurn ? kRemembered : std::max(left - 1, 0),

@@ -1,5 +1,5 @@
-// Waiting for any of many requests where those that Isthmus has a hand in are all native receives:
-// of a thousand requests, only those that complete are looked up.
+// Waits for any of many requests if those that Isthmus handles are all native receives: of a
+// thousand requests, only those that complete are looked up.
 #pragma once
 
 #include <vector>

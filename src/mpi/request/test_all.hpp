@@ -8,8 +8,8 @@
 
 namespace isthmus::face {
 
-/// native.Testall. MPICH (4.0 to 5.0) has that fail where one of the requests is partitioned: there
-/// those are looked at one by one, and then the others tested without them.
+/// native.Testall. MPICH's (4.0 to 5.0) fails if one of the requests is partitioned. There those
+/// are tested one by one, and then the others without them.
 class TestAll {
  public:
   TestAll(Watch& watch, int count, MPI_Request* requests, MPI_Status* statuses)

@@ -76,7 +76,7 @@ class TrackedTable {
   std::size_t home(std::uintptr_t key) const {
     return static_cast<std::size_t>((key * 0x9E37'79B9'7F4A'7C15ULL) >> 32) & (slots_.size() - 1);
   }
-  std::size_t slot_of(std::uintptr_t key) const;  // of the key, or the free one where it would go
+  std::size_t slot_of(std::uintptr_t key) const;  // of the key, or the free one for it
   void grow();
   void count(const Tracked& entry, int change);
 

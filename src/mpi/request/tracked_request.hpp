@@ -35,7 +35,7 @@ class TrackedRequest {
   virtual bool finished() { return false; }
   /// A native partitioned one, which test_all.hpp is about.
   virtual bool partitioned() const { return false; }
-  /// Corrects the status that the native library has given of it. Not where it is inactive.
+  /// Corrects the status from the native library. Not if the request is inactive.
   virtual void describe(MPI_Status& status) const = 0;
   /// It has completed natively, and been described. One that is not persistent is gone after this.
   virtual Complaint settle() = 0;

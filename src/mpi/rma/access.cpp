@@ -237,7 +237,7 @@ Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming
 
 rma::Ticket new_ticket() { return std::make_shared<std::atomic<int>>(0); }
 
-/// True where bytes received need no unpacking.
+/// True if received bytes need no unpacking.
 bool lands_in_place(const Destination& into) {
   MPI_Aint lower = 0;
   return is_contiguous(into.count, into.type, &lower);

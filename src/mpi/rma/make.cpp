@@ -87,7 +87,7 @@ bool page_will_do(MPI_Info info) {
          (found == 0 || std::strtoll(text, nullptr, 10) <= sysconf(_SC_PAGESIZE));
 }
 
-/// Memory in other clusters is reached as a target far away has it, even on one host.
+/// Memory in other clusters is accessed as a far target's, even on one host.
 void find_peers(GridWindow& window) {
   window.peers.resize(window.exposed.size());
   window.near.resize(window.comm->size);

@@ -10,7 +10,7 @@
 
 namespace isthmus::face {
 
-/// False: as PeerMemory has it.
+/// False: as for PeerMemory.
 bool write_to(const core::PeerMemory& peer, const rma::Place& place,
               std::span<const std::byte> data);
 bool read_from(const core::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into);

@@ -12,8 +12,8 @@ namespace isthmus::face {
 
 /// Ranks that operations of this process have gone to.
 std::vector<int> partners(GridWindow& window);
-/// All operations to these ranks are done, there and here. Throws coll::Failure where one has named
-/// memory that is not in its target's window.
+/// All operations to these ranks are done, there and here. Throws coll::Failure if one has named
+/// memory outside of its target's window.
 void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function);
 /// The program's memory is its own again.
 void complete_locally(GridWindow& window, const std::vector<int>& ranks, const char* function);

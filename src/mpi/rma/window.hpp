@@ -97,7 +97,7 @@ void enter_window(const GridWindowRef& window);
 /// Takes it out of the table.
 void remove_window(MPI_Win handle);
 
-/// As raise and shielded have it for communicators (whose handles may be of the same type).
+/// As raise and shielded for communicators (whose handles may be of the same type).
 int raise_on(MPI_Win window, int code, const char* function);
 template <class Body>
 int shielded(const GridWindow& window, const char* function, Body&& body) noexcept;

@@ -63,8 +63,8 @@ std::vector<int> weights_of(int count, const int weights[]) {
   return {weights, weights + count};
 }
 
-/// Runs `read`, which reads this process's arguments, and hears whether those of all members are
-/// valid. Throws on all members where they are not.
+/// Runs `read`, which reads this process's arguments, and learns whether those of all members are
+/// valid. Throws on all members if they are not.
 template <class Read>
 void read_together(const GridCommRef& parent, Read&& read) {
   std::optional<coll::Failure> wrong;
@@ -105,8 +105,8 @@ std::vector<std::vector<ToldEdge>> edges_of(const GridComm& comm, int n, const i
   return edges;
 }
 
-/// This process's edges, in the order of the ranks that gave them and of their calls: alike at both
-/// ends, so edges between the same ranks keep their weights. Collective.
+/// This process's edges, in the order of the ranks that gave them and of their calls. The order is
+/// the same at both ends, so edges between the same ranks keep their weights. Collective.
 DistGraphTopology tell(const GridCommRef& comm, const std::vector<std::vector<ToldEdge>>& edges) {
   std::vector<std::size_t> sizes;
   std::vector<ToldEdge> all;

@@ -1,5 +1,5 @@
-// The neighbourhood collectives of grid communicators with the arguments of MPI, as the forms of
-// mpi/coll/collective_forms.hpp. MPI_ERR_TOPOLOGY where the communicator has no topology.
+// The neighbourhood collectives of grid communicators with the arguments of MPI, in the forms of
+// mpi/coll/collective_forms.hpp. MPI_ERR_TOPOLOGY if the communicator has no topology.
 #pragma once
 
 #include "mpi/coll/collective.hpp"

@@ -19,7 +19,7 @@ struct NeighborsOf {
   int rank;
 
   /// Along each dimension, the negative direction first. A block sent in one direction comes in
-  /// from the other: if both neighbours are one process, the first block that it sends is for the
+  /// from the other. If both neighbours are one process, the first block that it sends is for the
   /// second place.
   Neighbors operator()(const CartTopology& cart) const {
     Neighbors found;

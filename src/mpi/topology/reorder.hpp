@@ -14,8 +14,8 @@ namespace isthmus::face {
 core::Graph graph_of(const CartTopology& cart);
 core::Graph graph_of(const GraphTopology& graph);
 
-/// New ranks, by rank of `parent`, of the members that are in the topology: the first ones. The
-/// ranks that they have where no order is better. The same on all members; local.
+/// New ranks, by rank of `parent`, of the members that are in the topology: the first ones. They
+/// keep their ranks if no order is better. The same on all members; local.
 std::vector<int> reordered(const GridComm& parent, const core::Graph& topology);
 
 /// The rank that this member gives for the topology: `reordered` if ranks of `parent` may move,
