@@ -13,6 +13,7 @@ from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import Voice
 from isthmus.staging import StagedFile
 from isthmus.traceoptions import TraceOptions
+from isthmus.troubles import other_version
 from isthmus.units import version_line
 from isthmus.version import VERSION
 from isthmus.worlds import Worlds
@@ -67,12 +68,7 @@ class BringUp:
             f"process {hello.get('pid')}"
         )
         if hello.get("version") != VERSION:
-            raise RunError(
-                f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
-                f"{VERSION}",
-                "Install the same version on both, or name another installation by 'prefix' in the "
-                "grid file.",
-            )
+            raise other_version(agent.label, hello.get("version"))
         return hello
 
     def configuration(self, spec: AgentPlan) -> dict[str, object]:

@@ -20,9 +20,13 @@ SETUP_REMEDY = (
 )
 
 
+USUAL_PREFIX = "~/isthmus"  # where `isthmus install` puts Isthmus by default
+
+
 def isthmusd_of(prefix: str | None, local: bool) -> str:
     """The command that starts isthmusd, below `prefix` if that is given. Otherwise this host, and
-    nodes of a lab, which are this host, use this installation. Other hosts use their PATH."""
+    nodes of a lab, which are this host, use this installation. Other hosts use their PATH, then
+    USUAL_PREFIX."""
     if prefix is not None:
         path = f"{prefix.rstrip('/')}/bin/isthmusd"
         return str(Path(path).expanduser()) if local else path
@@ -45,7 +49,8 @@ def agent_command(
     isthmusd = isthmusd_of(prefix, host is None)
     if setup:
         lines = [*_setting_up(setup), f"cd {shlex.quote(cwd)} 2>/dev/null || :"]
-        lines += ['set -- "${isthmusd:-isthmusd}"', "unset isthmusd", f'exec "$1" {role}']
+        lines += [f'set -- "${{isthmusd:-$({_sought("isthmusd")})}}"', "unset isthmusd"]
+        lines += [f'exec "$1" {role}']
         # A login shell or a setup may set another PATH; the isthmusd that ssh finds goes first.
         found = f"isthmusd=$(command -v {remote_path(isthmusd)})"
         text = f"{found} exec bash -lc {shlex.quote(chr(10).join(lines))}"
@@ -54,8 +59,16 @@ def agent_command(
         return [*ssh_command(door), host, f"exec sh -c {shlex.quote(text)}"]
     if host is None:
         return [isthmusd, role]
-    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {remote_path(isthmusd)} {role}"
+    enter = f'cd {shlex.quote(cwd)} 2>/dev/null; exec "$({_sought(isthmusd)})" {role}'
     return [*ssh_command(door), host, f"exec sh -c {shlex.quote(enter)}"]
+
+
+def _sought(isthmusd: str) -> str:
+    """A shell's text that prints where a command is. One without a folder is on the PATH or below
+    USUAL_PREFIX. Whether the printed file exists is not checked: starting it tells."""
+    if "/" in isthmusd:
+        return f"printf %s {remote_path(isthmusd)}"
+    return f"command -v {isthmusd} || printf %s {remote_path(f'{USUAL_PREFIX}/bin/{isthmusd}')}"
 
 
 def _setting_up(setup: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from isthmus.errors import RunError
@@ -66,18 +67,21 @@ def find_isthmusd() -> Path:
             return path
         sought.append(path)
     raise RunError(
-        f"isthmusd, the compiled part of Isthmus, was not found; looked for {sought[0]}",
-        "Reinstall Isthmus, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
+        f"isthmusd, the compiled part of Isthmus, is missing on this host; looked for {sought[0]}",
+        "Clusters on this host need it: install Isthmus for this system (README.md, Installing), "
+        "or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd. A cluster on another host "
+        "('host' in the grid file) needs it there, not here.",
     )
 
 
 def includedir() -> Path:
     """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
     folders = [
-        find_isthmusd().parent.parent / "include" / "isthmus",
         Path(sysconfig.get_path("data")) / "include" / "isthmus",
         Path(__file__).parents[2] / "include",  # of a checkout
     ]
+    with suppress(RunError):  # the launcher alone has the files, too
+        folders.insert(0, find_isthmusd().parent.parent / "include" / "isthmus")
     for folder in folders:
         if (folder / "isthmus.h").is_file():
             return folder

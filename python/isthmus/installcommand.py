@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isthmus.command import remote_path, ssh_command, try_ssh
+from isthmus.command import USUAL_PREFIX, remote_path, ssh_command, try_ssh
 from isthmus.doctor.hosts import NotExaminedError, examine
 from isthmus.errors import JointError, RunError
 from isthmus.install import find_isthmusd
@@ -18,9 +18,9 @@ from isthmus.version import VERSION
 _OTHER_MACHINE = 65  # exit statuses of the remote commands below
 _CANNOT_WRITE = 66
 _NEEDS = (
-    "The host needs the libraries that this installation was built with: the C library (2.36 if "
-    "built on Debian 12), libstdc++, libssl.so.3, libfmt.so.9 and libzstd.so.1. On an older system "
-    "build Isthmus there (README.md, Installing)."
+    "If Isthmus was installed here from a wheel, the host needs glibc 2.28 or newer. If it was "
+    "built here, the host needs a C library that is not older, libstdc++, libssl.so.3, libfmt.so.9 "
+    "and libzstd.so.1. Install the wheel here, or build Isthmus there (README.md, Installing)."
 )
 
 
@@ -34,13 +34,13 @@ def install(
         typer.Option(
             metavar="DIR", help="Folder on the hosts: an absolute path, or one below '~/'."
         ),
-    ] = "~/isthmus",
+    ] = USUAL_PREFIX,
 ) -> None:
     """Copy the parts that a cluster needs to hosts by ssh, and check that they run there.
 
     The parts are bin/isthmusd and lib/isthmus of this installation. The hosts must be of the same
-    kind as this one. They need no Python, but they need the libraries that this installation was
-    built with."""
+    kind as this one, and need no Python. If this installation comes from a wheel, they need glibc
+    2.28 or newer. Otherwise they need the libraries that it was built with."""
     parts = _archive(find_isthmusd())
     errors = []
     for host in hosts:
@@ -50,7 +50,10 @@ def install(
             errors.append(error)
     if errors:
         raise JointError(errors)
-    print(f'In the grid file:  prefix = "{prefix}"')
+    if prefix.rstrip("/") == USUAL_PREFIX:
+        print(f"Runs look for isthmusd on the PATH there, then in {USUAL_PREFIX}.")
+    else:
+        print(f'In the grid file:  prefix = "{prefix}"')
 
 
 def _archive(isthmusd: Path) -> bytes:
@@ -84,7 +87,7 @@ def _install(host: str, prefix: str, parts: bytes) -> str:
     if done.returncode == _OTHER_MACHINE:
         raise RunError(
             f"{host} has another kind of processor than this host ({machine}){said}",
-            "Build Isthmus there (README.md, Installing).",
+            "Install Isthmus there (README.md, Installing), or install from a host of that kind.",
         )
     if done.returncode == _CANNOT_WRITE:
         raise RunError(

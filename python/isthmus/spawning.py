@@ -19,6 +19,7 @@ from isthmus.members import Member, Members
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan
 from isthmus.spawnplan import Command, Growth, grow, read_commands
+from isthmus.troubles import other_version
 from isthmus.version import VERSION
 
 Heard = Callable[[Agent, Message, bytes], Awaitable[None]]
@@ -125,10 +126,7 @@ class Spawning:
             agent.host = str(hello.get("host") or "")
             agent.memory = str(hello.get("memory") or "")
             if hello.get("version") != VERSION:
-                raise RunError(
-                    f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
-                    f"{VERSION}"
-                )
+                raise other_version(agent.label, hello.get("version"))
             configuration = self._steps.configuration(start.member.plan)
             configuration |= {
                 "cluster": start.growth.cluster.name,

@@ -6,15 +6,30 @@ from collections.abc import MutableSequence
 from dataclasses import dataclass
 
 from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
+from isthmus.errors import PlacedError
 from isthmus.gridkeys import expand_hosts
+from isthmus.version import VERSION
 
 _PREFIX_HERE = (
     "Correct 'prefix' of the cluster in the grid file (isthmusd is in its bin), or remove it."
 )
-_PREFIX_THERE = (
-    "Install Isthmus on that host (isthmus install HOST), and set 'prefix' to that place in the "
-    "grid file."
+SAME_VERSION = (
+    "Install the same version on both: `isthmus install HOST` copies this one to a host. Or name "
+    "another installation by 'prefix' in the grid file."
 )
+_PREFIX_THERE = (
+    "Install Isthmus on that host (isthmus install HOST). If it is installed in another folder, "
+    "set 'prefix' to that folder in the grid file."
+)
+
+
+def other_version(place: str, found: object) -> PlacedError:
+    """The Isthmus at that place has another version than this one."""
+    return PlacedError(
+        place,
+        f"Isthmus there is version {found}, here it is {VERSION}",
+        SAME_VERSION,
+    )
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,25 @@ int main(void) { return SSL_CTX_new(TLS_client_method()) == 0; }" ISTHMUS_OPENSS
   unset(CMAKE_REQUIRED_LIBRARIES)
   unset(CMAKE_REQUIRED_LINK_OPTIONS)
 endif()
+# A wheel brings OpenSSL for all that it has. One library of it, under a name and with symbols of its
+# own, is as far from a program's OpenSSL as one inside of each face, and much smaller than those.
+option(ISTHMUS_OPENSSL_BESIDE "Put OpenSSL into one library beside the faces, for all parts" OFF)
 # The target property ISTHMUS_OPENSSL_INSIDE asks for it.
 add_library(isthmus_openssl INTERFACE)
-if(ISTHMUS_OPENSSL_FITS_INSIDE)
+if(ISTHMUS_OPENSSL_BESIDE)
+  set(map "${CMAKE_CURRENT_SOURCE_DIR}/openssl.map")
+  add_library(isthmus_openssl_beside SHARED $<TARGET_OBJECTS:isthmus_bind>)
+  set_target_properties(isthmus_openssl_beside PROPERTIES LINKER_LANGUAGE C LINK_DEPENDS "${map}"
+                        OUTPUT_NAME isthmus-openssl LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+  target_link_libraries(isthmus_openssl_beside PRIVATE
+    -Wl,--whole-archive "${ISTHMUS_SSL_ARCHIVE}" "${ISTHMUS_CRYPTO_ARCHIVE}" -Wl,--no-whole-archive
+    Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(isthmus_openssl_beside PRIVATE -Wl,-z,now -Wl,-z,defs -Wl,-Bsymbolic
+                      "-Wl,--version-script=${map}")
+  install(TARGETS isthmus_openssl_beside LIBRARY DESTINATION "${ISTHMUS_LIBDIR}")
+  target_include_directories(isthmus_openssl SYSTEM INTERFACE ${OPENSSL_INCLUDE_DIR})
+  target_link_libraries(isthmus_openssl INTERFACE isthmus_openssl_beside)
+elseif(ISTHMUS_OPENSSL_FITS_INSIDE)
   set(asked "$<BOOL:$<TARGET_PROPERTY:ISTHMUS_OPENSSL_INSIDE>>")
   target_include_directories(isthmus_openssl SYSTEM INTERFACE ${OPENSSL_INCLUDE_DIR})
   target_link_libraries(isthmus_openssl INTERFACE

@@ -1,12 +1,15 @@
 """Which of several builds is used, and what version an installation is."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from isthmus import install, version
 from isthmus.command import agent_command
+from isthmus.errors import RunError
+from isthmus.queues import joiner
 
 
 def build(tree: Path, at: float) -> Path:
@@ -60,3 +63,63 @@ def test_nodes_of_a_lab_need_no_path(tmp_path, monkeypatch, setup):
     assert str(program) not in agent_command("a0", None, "/", "agent", setup)[-1]
     monkeypatch.setenv("ISTHMUS_LAB", str(tmp_path))
     assert str(program) in agent_command("a0", None, "/", "agent", setup)[-1]
+
+
+ON_THE_PATH, USUAL = "here/isthmusd", "home/isthmus/bin/isthmusd"
+
+
+@pytest.mark.parametrize("setup", [(), ("true",)])
+@pytest.mark.parametrize(
+    ("present", "started"), [((ON_THE_PATH, USUAL), ON_THE_PATH), ((USUAL,), USUAL), ((), None)]
+)
+def test_other_hosts_look_on_the_path_then_in_the_usual_folder(
+    tmp_path, monkeypatch, setup, present, started
+):
+    monkeypatch.delenv("ISTHMUS_LAB", raising=False)
+    for name in present:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $1\n")
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}/here:/usr/bin:/bin"
+    done = subprocess.run(
+        ["/bin/sh", "-c", agent_command("far", None, "/", "agent", setup)[-1]],
+        env={"PATH": path, "HOME": str(tmp_path / "home")},
+        stdin=subprocess.PIPE, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    if started:
+        assert done.stdout == f"{started} agent\n", done.stderr
+    else:
+        assert done.returncode == 127
+        assert f"{tmp_path}/home/isthmus/bin/isthmusd" in done.stderr
+
+
+@pytest.mark.parametrize(("noted", "found"), [(True, "noted/isthmusd"), (False, USUAL)])
+def test_a_batch_job_looks_in_the_usual_folder_last(tmp_path, monkeypatch, noted, found):
+    for name in ("noted/isthmusd", USUAL):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch(0o755)
+    if noted:
+        (tmp_path / "isthmusd.path").write_text(f"{tmp_path}/noted/isthmusd\n")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(joiner, "__file__", str(tmp_path / "join.py"))
+    assert joiner.find_isthmusd("isthmusd") == str(tmp_path / found)
+    assert joiner.find_isthmusd("/elsewhere/isthmusd") == (
+        str(tmp_path / "noted/isthmusd") if noted else None
+    )
+
+
+def test_the_launcher_alone_says_what_is_missing(tmp_path, monkeypatch):
+    """As the wheel for any system installs it, without compiled parts."""
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "isthmus"
+    monkeypatch.delenv("ISTHMUS_PREFIX", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(install, "__file__", str(package / "install.py"))
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr("importlib.metadata.files", lambda _: [])
+    with pytest.raises(RunError, match=r"isthmusd.* is missing on this host") as raised:
+        install.find_isthmusd()
+    assert "Clusters on this host need it" in raised.value.remedy
+    (tmp_path / "include" / "isthmus").mkdir(parents=True)
+    (tmp_path / "include" / "isthmus" / "isthmus.h").touch()
+    assert install.includedir() == tmp_path / "include" / "isthmus"

@@ -130,7 +130,7 @@ def test_error_answers(pair, op):
 
 def test_versions_that_differ(pair):
     done = pair(None, {"hello": {"version": "9.9"}}).run("-n", "2", "x")
-    check(done, 1, "cluster west: Isthmus there is version 9.9, here it is")
+    check(done, 1, "cluster west: Isthmus there is version 9.9, here it is", "isthmus install")
 
 
 def test_machines_that_differ(pair):

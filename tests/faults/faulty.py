@@ -126,7 +126,8 @@ class Sshd:
     Host `site` is the sshd, `behind` is the same by way of `site` (ProxyJump), `refused` is a port
     where nobody listens, `stranger` has no key that the sshd knows."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, more: str = "") -> None:
+        """`more` has further lines of its configuration."""
         self.port = free_port()
         self.config = folder / "ssh_config"
         self.log = folder / "sshd.log"
@@ -140,7 +141,7 @@ class Sshd:
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n"
             f"AuthorizedKeysFile {folder}/authorized_keys\nPidFile none\nStrictModes no\n"
             "UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-            f"AcceptEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUGGABLE OMPI_*\n"
+            f"AcceptEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUGGABLE OMPI_*\n{more}"
         )
         common = (
             f"User {getpass.getuser()}\nHostName 127.0.0.1\n"

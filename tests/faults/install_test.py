@@ -77,4 +77,4 @@ def test_libraries_that_are_not_there(install, tmp_path: Path):
     assert done.returncode == 1
     assert "site: isthmusd could not be started there" in done.stderr
     assert "libfmt.so.9: not found" in done.stderr
-    assert "The host needs the libraries that this installation was built with" in done.stderr
+    assert "the host needs a C library that is not older" in done.stderr

@@ -8,6 +8,7 @@ from isthmus.doctor.findings import Finding, Say
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.errors import IsthmusError
 from isthmus.plan import AgentPlan, Plan
+from isthmus.troubles import SAME_VERSION
 from isthmus.units import version_line
 from isthmus.version import VERSION
 
@@ -59,11 +60,7 @@ def version(where: str, facts: HostFacts) -> Finding:
     text = f"version {facts.version} on {facts.name}, {arch}, {facts.cores} cores"
     if facts.version == VERSION:
         return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
-    remedy = (
-        f"Here it is {VERSION}. Install the same version on both, or name another installation by "
-        "'prefix' in the grid file."
-    )
-    return Finding(where, "Isthmus", "fail", text, remedy)
+    return Finding(where, "Isthmus", "fail", text, f"Here it is {VERSION}. {SAME_VERSION}")
 
 
 def mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:

@@ -260,15 +260,17 @@ def addresses_of(text: str) -> list[tuple[str, int]]:
 
 
 def find_isthmusd(name: str) -> str | None:
-    """On the PATH of this shell, else of the one that submitted the script, which noted it."""
+    """On the PATH of this shell, else of the one that submitted the script, which noted it, else
+    where `isthmus install` puts it."""
     named = str(Path(name).expanduser()) if name.startswith("~") else name
     if shutil.which(named):
         return named
-    try:
+    noted = ""
+    with contextlib.suppress(OSError):
         noted = Path(__file__).with_name("isthmusd.path").read_text().strip()
-    except OSError:
-        return None
-    return noted if noted and os.access(noted, os.X_OK) else None
+    usual = Path("~/isthmus/bin/isthmusd").expanduser()
+    places = [noted, str(usual) if name == usual.name else ""]
+    return next((place for place in places if place and os.access(place, os.X_OK)), None)
 
 
 def join(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,113 @@
+"""Wheels of dist/ (`make wheels`), and fresh environments with one of them each."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import uuid
+import venv
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "faults")]
+
+from faulty import AS_ROOT, Sshd  # noqa: E402
+from marks import MARK, nothing_is_left  # noqa: E402
+
+HERE = f"manylinux_2_28_{platform.machine()}"
+_COMPILERS = re.compile(
+    r"(.*-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|ld|as|ar|make|ninja|cmake)([.-].*)?"
+)
+Isthmus = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def wheel_of(platform_tag: str) -> Path:
+    found = list((ROOT / "dist").glob(f"isthmus-*-py3-none-{platform_tag}.whl"))
+    assert len(found) == 1, f"one wheel for {platform_tag} in dist, not {found}: `make wheels`"
+    return found[0]
+
+
+def unpacked(platform_tag: str, folder: Path) -> Path:
+    """The prefix that the wheel's files make: bin, lib, share."""
+    with zipfile.ZipFile(wheel_of(platform_tag)) as archive:
+        archive.extractall(folder)
+    (prefix,) = folder.glob("isthmus-*.data/data")
+    return prefix
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the wheel for this host has compiled."""
+    return unpacked(HERE, tmp_path_factory.mktemp("unpacked"))
+
+
+@pytest.fixture(scope="session")
+def no_compilers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH with the programs of this system except what compiles."""
+    folder = tmp_path_factory.mktemp("programs")
+    for program in (*Path("/usr/bin").iterdir(), *Path("/bin").iterdir()):
+        link = folder / program.name
+        if not _COMPILERS.fullmatch(program.name) and not link.is_symlink():
+            link.symlink_to(program)
+    return str(folder)
+
+
+def environment(wheel: Path, folder: Path) -> Path:
+    """A fresh environment with the wheel, as pip makes it anywhere."""
+    venv.create(folder, with_pip=True)
+    command = [folder / "bin" / "pip", "install", "-q", "--only-binary", ":all:", wheel]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environment(wheel_of(HERE), tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="session")
+def launcher_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environment(wheel_of("any"), tmp_path_factory.mktemp("launcher"))
+
+
+@pytest.fixture
+def command(tmp_path: Path, no_compilers: str) -> Iterator[Isthmus]:
+    """command(ENVIRONMENT, WORD...) runs its `isthmus`, outside the checkout."""
+    mark = uuid.uuid4().hex
+    keep = {k: v for k, v in os.environ.items() if k in ("HOME", "USER", "LC_ALL", "TMPDIR")}
+
+    def run(where: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
+        path = f"{where}/bin:{no_compilers}"
+        return subprocess.run(
+            [where / "bin" / "isthmus", *map(str, words)],
+            env={**keep, **AS_ROOT, MARK: mark, "PATH": path, **more},
+            cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=240, check=False,
+        )  # fmt: skip
+
+    yield run
+    nothing_is_left(mark)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The home folder on the hosts of `sshd`."""
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def sshd(tmp_path: Path, home: Path) -> Iterator[Sshd]:
+    (tmp_path / "sshd").mkdir()
+    made = Sshd(tmp_path / "sshd", f"SetEnv HOME={home}\n")
+    yield made
+    made.process.terminate()
+    made.process.wait()

@@ -1,0 +1,133 @@
+"""What is in the wheels: which systems they run on, and that nothing more is needed there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import HERE, ROOT, unpacked, wheel_of
+
+_MiB = 2**20
+# Of Linux itself: the C library and its dynamic linker.
+_SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-(x86-64|aarch64))\.so\.\d+")
+# Variables of the MPI library that the program has loaded.
+_OF_MPI = re.compile(r"(ompi_|mpi_|MPI|PMPI|mpiabi_)\w*")
+_PARTS = [
+    "bin/isthmus",
+    "bin/isthmusd",
+    *(f"lib/isthmus/libisthmus-face-{abi}.so" for abi in ("ompi", "mpich", "mpiabi")),
+    *(
+        f"lib/isthmus/libisthmus-{stub}.so"
+        for stub in ("ompi-4.1", "ompi-5.0", "mpich-4.0", "mpich-5.0", "mpiabi-5.0", "psets")
+    ),
+    "lib/isthmus/libisthmus_nospin.so",
+    "include/isthmus/isthmus.h",
+    "share/man/man1/isthmus.1",
+]
+AARCH64 = "manylinux_2_28_aarch64"
+
+
+def compiled_wheels() -> list[str]:
+    """Those of dist; the one for this host must be there."""
+    other = AARCH64 if HERE != AARCH64 else "manylinux_2_28_x86_64"
+    return [HERE] + [other for _ in (ROOT / "dist").glob(f"isthmus-*-{other}.whl")]
+
+
+@pytest.fixture(scope="module", params=compiled_wheels())
+def tag(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def binaries(tag: str, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    prefix = unpacked(tag, tmp_path_factory.mktemp("contents"))
+    found = [path for path in prefix.rglob("*") if path.is_file() and is_elf(path)]
+    assert len(found) >= 10
+    return found
+
+
+def is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def readelf(option: str, path: Path) -> str:
+    command = ["readelf", "-W", option, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_all_parts_are_there(tag: str) -> None:
+    with zipfile.ZipFile(wheel_of(tag)) as archive:
+        names = archive.namelist()
+        packages = {name.partition("/")[0] for name in names}
+    assert [part for part in _PARTS if not any(n.endswith(f".data/data/{part}") for n in names)] == []
+    assert not any(name.endswith((".a", ".o", ".pyc")) for name in names)
+    assert {re.sub(r"-.*\.", "-.", name) for name in packages} == {
+        "isthmus", "isthmus-.data", "isthmus-.dist-info",
+    }  # fmt: skip
+
+
+def test_size(tag: str) -> None:
+    assert wheel_of(tag).stat().st_size <= 15 * _MiB
+
+
+def test_auditwheel(tag: str) -> None:
+    command = [ROOT / ".venv/wheels/bin/auditwheel", "show", wheel_of(tag)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert f'is consistent with the following platform tag: "{tag}"' in said
+    assert "requires no external shared libraries" in said
+
+
+def test_only_the_system_is_needed(binaries: list[Path]) -> None:
+    for path in binaries:
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", path))
+        assert [name for name in needed if not _SYSTEM.fullmatch(name)] == [], path.name
+        assert "RPATH" not in readelf("-d", path), path.name
+        assert "RUNPATH" not in readelf("-d", path), path.name
+
+
+def test_symbols_are_of_an_old_glibc(binaries: list[Path]) -> None:
+    """Debian's static libraries are made for a newer one: a function that the old one lacks would
+    have no version, and nothing but a lookup at run time would find out."""
+    for path in binaries:
+        undefined = [
+            words[7]
+            for line in readelf("--dyn-syms", path).splitlines()
+            if len(words := line.split()) >= 8 and words[6] == "UND" and words[4] != "WEAK"
+        ]
+        versions = {name.partition("@")[2].strip("@") for name in undefined} - {""}
+        assert {v.partition("_")[0] for v in versions} <= {"GLIBC"}, (path.name, versions)
+        numbers = [tuple(map(int, v.removeprefix("GLIBC_").split("."))) for v in versions]
+        assert max(numbers) <= (2, 28), path.name
+        bare = [name for name in undefined if "@" not in name and not _OF_MPI.fullmatch(name)]
+        assert bare == [], path.name
+
+
+def test_stripped(binaries: list[Path]) -> None:
+    for path in binaries:
+        sections = readelf("-S", path)
+        assert ".symtab" not in sections, path.name
+        assert ".debug_info" not in sections, path.name
+
+
+def test_a_face_shows_one_symbol(binaries: list[Path]) -> None:
+    for face in (path for path in binaries if "-face-" in path.name):
+        shown = [
+            words[7]
+            for line in readelf("--dyn-syms", face).splitlines()
+            if len(words := line.split()) >= 8 and words[6].isdigit()
+        ]
+        assert shown == ["isthmus_face_open"], face.name
+
+
+def test_the_launcher_alone_has_nothing_compiled(tmp_path: Path) -> None:
+    prefix = unpacked("any", tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and is_elf(path)] == []
+    assert (prefix / "bin/isthmus").is_file()
+    assert (prefix / "include/isthmus/isthmus.h").is_file()
+    assert wheel_of("any").stat().st_size <= _MiB
