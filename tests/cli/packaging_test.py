@@ -57,6 +57,7 @@ def test_versions():
     assert f'version("{VERSION}"' in SPACK.read_text()
     assert f'version = "{VERSION}"' in CONDA.read_text()
     assert f"Isthmus {VERSION}:" in MODULE.read_text()
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
     assert (ROOT / "debian/changelog").read_text().startswith(f"isthmus ({VERSION})")
     assert project("lab")["dependencies"] == [f"isthmus=={VERSION}"]
     assert project(".")["optional-dependencies"]["lab"] == [f"isthmus-lab=={VERSION}"]
