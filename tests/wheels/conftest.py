@@ -1,51 +1,27 @@
-"""Wheels of dist/ (`make wheels`), and fresh environments with one of them each."""
+"""Fresh environments with one of the wheels of dist/ each."""
 
 from __future__ import annotations
 
 import os
-import platform
 import re
 import subprocess
 import sys
 import uuid
 import venv
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "faults")]
+sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
-from faulty import AS_ROOT, Sshd  # noqa: E402
-from marks import MARK, nothing_is_left  # noqa: E402
+from faulty import AS_ROOT, Sshd
+from marks import MARK, nothing_is_left
+from wheels import HERE, Isthmus, wheel_of
 
-HERE = f"manylinux_2_28_{platform.machine()}"
 _COMPILERS = re.compile(
     r"(.*-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|ld|as|ar|make|ninja|cmake)([.-].*)?"
 )
-Isthmus = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def wheel_of(platform_tag: str) -> Path:
-    found = list((ROOT / "dist").glob(f"isthmus-*-py3-none-{platform_tag}.whl"))
-    assert len(found) == 1, f"one wheel for {platform_tag} in dist, not {found}: `make wheels`"
-    return found[0]
-
-
-def unpacked(platform_tag: str, folder: Path) -> Path:
-    """The prefix that the wheel's files make: bin, lib, share."""
-    with zipfile.ZipFile(wheel_of(platform_tag)) as archive:
-        archive.extractall(folder)
-    (prefix,) = folder.glob("isthmus-*.data/data")
-    return prefix
-
-
-@pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the wheel for this host has compiled."""
-    return unpacked(HERE, tmp_path_factory.mktemp("unpacked"))
 
 
 @pytest.fixture(scope="session")

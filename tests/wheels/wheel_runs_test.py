@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Isthmus
+from wheels import ROOT, Isthmus
 
 COMPILERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 LIBRARY = {"openmpi": "Open MPI v4.1", "mpich": "MPICH"}
@@ -35,7 +35,9 @@ def demo(build):
 
 def test_the_version(command: Isthmus, whole: Path) -> None:
     done = command(whole, "--version")
-    agent = subprocess.run([whole / "bin/isthmusd", "--version"], capture_output=True, text=True)
+    agent = subprocess.run(
+        [whole / "bin/isthmusd", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split()[1] in agent.stdout
 
 
