@@ -145,9 +145,7 @@ ServiceConfig read_service_config(const std::string& file) {
     config.audit = with_home(config.audit);
     check(config);
   } catch (const CLI::Error& error) {
-    throw Failure(
-        file + ": " + error.what(),
-        "isthmusd(8) lists the keys of this file.");
+    throw Failure(file + ": " + error.what(), "isthmusd(8) lists the keys of this file.");
   } catch (const Failure& failure) {
     throw Failure(file + ": " + failure.what(), failure.remedy());
   } catch (const std::invalid_argument& error) {
