@@ -9,6 +9,7 @@ from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.job import run_job
+from isthmus.leftovers import Leftovers
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
@@ -47,13 +48,15 @@ def run(options: RunOptions) -> int:
         for line in report.dry_run(plan, commands):
             print(line)
         return 0
+    door = Leftovers(plan.door) if plan.door else None
     try:
         result = run_job(plan, commands, job, voice)
     finally:
-        if plan.door:
+        if plan.door and door:
             sshlinks.close(
                 plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
             )
+            door.remove()
     if job.stats:
         report.stats_table(plan, result.stats)
     if job.profile:

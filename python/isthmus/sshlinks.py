@@ -7,7 +7,6 @@ import re
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
@@ -119,11 +118,10 @@ def refuse_batch_jobs(grid: Grid, used: Iterable[str]) -> None:
 
 
 def close(socket: str, targets: Iterable[str], ssh: list[str]) -> None:
-    """Cancels what shared connections still forward, and removes the socket."""
+    """Cancels what shared connections still forward."""
     for target in targets:
         command = [*ssh, "-O", "cancel", "-R", f"127.0.0.1:0:{socket}", target]
         with suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False
             )
-    Path(socket).unlink(missing_ok=True)

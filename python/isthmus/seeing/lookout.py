@@ -9,12 +9,12 @@ import shlex
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from isthmus.agent import Message
 from isthmus.doors.admission import Limits
 from isthmus.doors.doorway import Doorway, FirstLine, Place
+from isthmus.leftovers import Leftovers
 from isthmus.members import Member, Members
 from isthmus.plan import Plan
 from isthmus.relay import Voice
@@ -50,7 +50,7 @@ class Lookout:
         self._members = members
         self._whereabouts = whereabouts
         self._started = time.time()
-        self._path: Path | None = None
+        self._socket: Leftovers | None = None
         say = voice.narrate
         self._doorway = Doorway(
             greet=self._greet, say=say, tell=say, limits=_ASKERS, first_line=MOST_LINE
@@ -73,14 +73,14 @@ class Lookout:
             listening.listen()
             self._doorway.listen(listening)
             early.rename(path)
-            self._path = path
+            self._socket = Leftovers(path)
         except OSError as error:
             return error.strerror or str(error)
         return ""
 
     def close(self) -> None:
-        if self._path:
-            self._path.unlink(missing_ok=True)
+        if self._socket:
+            self._socket.remove()
         self._doorway.close()
 
     def hear(self, member: Member, message: Message) -> None:

@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from agent_case import ISTHMUSD, LOOP, SECRET, SINGLE, VERSION, AgentCase, alive
+from agent_case import ISTHMUSD, LOOP, SECRET, SINGLE, VERSION, AgentCase, alive, wait_until
 from agent_client import DEADLINE, Agent
 
 
@@ -49,9 +49,20 @@ class AgentTest(AgentCase):
         self.assertEqual(self.agent.process.wait(DEADLINE), 0)
         self.assertEqual(os.listdir(self.runtime), [])
 
-    def test_the_folder_of_a_killed_agent_goes_with_the_next(self):
+    def test_a_killed_agent_leaves_nothing(self):
+        for mode in ("agent", "gateway"):
+            self.start(mode, TMPDIR=self.runtime)
+            self.configure(settings={"trace": "all", "gather_traces": True})
+            self.assertEqual(len(os.listdir(self.runtime)), 2)
+            self.agent.process.kill()
+            self.assertTrue(wait_until(lambda: not os.listdir(self.runtime)))
+
+    def test_the_folder_of_an_agent_killed_with_its_sweeper_goes_with_the_next(self):
         self.ready()
         killed = os.listdir(self.runtime)
+        swept = os.path.join(self.runtime, killed[0])
+        kill = ["pkill", "-KILL", "-f", f"isthmus-sweep {swept}$"]
+        self.assertTrue(wait_until(lambda: subprocess.run(kill, check=False).returncode == 0))
         self.agent.process.kill()
         self.agent.process.wait()
         self.assertEqual(os.listdir(self.runtime), killed)

@@ -88,6 +88,7 @@ RuntimeDir::RuntimeDir(const std::string& job) {
       chmod(path.c_str(), 0700);            // whatever the umask
       path_ = path;
       lock_ = lock_folder(path);
+      leftovers_ = std::make_unique<Leftovers>(path);
       return;
     }
     error = errno;

@@ -1,15 +1,17 @@
 // The private folder of one job on one host: sockets and small files.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "daemon/agent/leftovers.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 
 /// Made with mode 0700 below the first of $XDG_RUNTIME_DIR, /tmp, $TMPDIR and /dev/shm that can be
-/// written. The destructor removes it with all it holds. If its agent was killed, the next one that
-/// the user starts on this host does so.
+/// written. The destructor removes it with all it holds. If its agent is killed, Leftovers removes
+/// it. If both are killed, the next agent that the user starts on this host does so.
 class RuntimeDir {
  public:
   /// Throws Failure when no folder can be made.
@@ -25,6 +27,7 @@ class RuntimeDir {
  private:
   std::string path_;
   FileDescriptor lock_;  // held on the file "lock" as long as this process lives
+  std::unique_ptr<Leftovers> leftovers_;
 };
 
 }  // namespace isthmus::daemon

@@ -19,6 +19,7 @@ TraceFolder::TraceFolder(const fs::path& base, const std::string& job)
         "cannot make a folder for traces in " + base.string() + ": " + std::strerror(errno),
         "Make it writable, or run without --trace.");
   }
+  leftovers_ = std::make_unique<Leftovers>(path_);
 }
 
 TraceFolder::~TraceFolder() {

@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "daemon/agent/leftovers.hpp"
+
 namespace isthmus::daemon {
 
-/// A folder of its own, removed with all it holds by the destructor.
+/// A folder of its own. The destructor removes it with all it holds, or Leftovers does.
 class TraceFolder {
  public:
   struct File {
@@ -30,6 +33,7 @@ class TraceFolder {
 
  private:
   std::string path_;
+  std::unique_ptr<Leftovers> leftovers_;
 };
 
 }  // namespace isthmus::daemon

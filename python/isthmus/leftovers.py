@@ -1,0 +1,33 @@
+"""Files that go when this process ends, even by SIGKILL."""
+
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+# It has a session of its own: no signal for the group of this process is for it.
+_REMOVE = 'read -r _; exec rm -f -- "$@"'
+
+
+class Leftovers:
+    """Starts a shell that removes files once this process has gone. Without a process to spare,
+    only `remove` does that."""
+
+    def __init__(self, *files: Path | str) -> None:
+        self._files = [Path(file) for file in files]
+        self._shell: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):
+            self._shell = subprocess.Popen(
+                ["/bin/sh", "-c", _REMOVE, "isthmus-sweep", *map(str, self._files)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def remove(self) -> None:
+        """Now. The shell ends."""
+        for file in self._files:
+            file.unlink(missing_ok=True)
+        if self._shell:
+            self._shell.communicate()
+            self._shell = None
