@@ -65,6 +65,18 @@ void Conduit::stream_down(StreamId id) {
   settle_anew();
 }
 
+void Conduit::probe(StreamId id, std::size_t bytes) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  found->second.probe = bytes;
+  if (found->second.hello_received) owe(found->second, &Stream::probe_due);
+}
+
+bool Conduit::probed(StreamId id) const {
+  const auto found = streams_.find(id);
+  return found != streams_.end() && found->second.probed;
+}
+
 void Conduit::owe(Stream& stream, bool Stream::*what) {
   if (!stream.owes()) ++owing_;
   stream.*what = true;

@@ -148,6 +148,11 @@ class Conduit {
   /// It is gone, or given up. Other streams send its unacknowledged frames again.
   void stream_down(StreamId id);
   std::size_t streams() const { return streams_.size(); }
+  /// Once the stream stands, a wide Ping of that many bytes goes before any data, and its answer is
+  /// as wide.
+  void probe(StreamId id, std::size_t bytes);
+  /// The answer has arrived.
+  bool probed(StreamId id) const;
   /// Some stream has heard the peer's Hello.
   bool connected() const;
   /// The peer's, once its Hello has been heard; else 0.
@@ -246,9 +251,11 @@ class Conduit {
     Time next_ping{};
     bool ping_due = false;
     bool answer_due = false;  // to its ping: others' acknowledgements do not show that it lives
-    Time late_until{};        // it has frames that are, so it is no way for others
+    bool probe_due = false, echo_due = false, probed = false;
+    std::size_t probe = 0, echo = 0;  // bytes of the wide Ping, and of the answer to the peer's
+    Time late_until{};                // it has frames that are, so it is no way for others
 
-    bool owes() const { return !hello_sent || ping_due || answer_due; }
+    bool owes() const { return !hello_sent || ping_due || answer_due || probe_due || echo_due; }
   };
   struct Slot {
     std::shared_ptr<Packet> packet;  // null: acknowledged

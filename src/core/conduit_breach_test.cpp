@@ -47,6 +47,42 @@ TEST_F(Breach, APingIsAnsweredOnItsOwnStream) {
   EXPECT_FALSE(conduit.has_output(stream));
 }
 
+TEST_F(Breach, AWidePingIsAnsweredByOneAsWide) {
+  greet();
+  std::vector<PacketPtr> out;
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  out.clear();
+  std::vector<std::byte> wide(3000);
+  wide.front() = kWideQuestion;
+  give(packet(FrameKind::Ping, 0, wide));
+  EXPECT_TRUE(conduit.has_output(stream));
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0]->size, kHeaderSize + wide.size());
+  EXPECT_FALSE(conduit.has_output());
+  EXPECT_FALSE(conduit.probed(stream)) << "only the peer's is";
+}
+
+TEST_F(Breach, AProbeWaitsForHelloAndGoesFirst) {
+  conduit.probe(stream, 3000);
+  std::vector<PacketPtr> out;
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0]->kind, FrameKind::Hello);
+  EXPECT_FALSE(conduit.has_output());
+  greet();
+  out.clear();
+  conduit.submit({});
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  std::vector<FrameKind> kinds;
+  for (const auto& packet : out) kinds.push_back(packet->kind);
+  EXPECT_THAT(kinds, testing::ElementsAre(FrameKind::Ack, FrameKind::Ping, OutFrame{}.kind));
+  std::vector<std::byte> answer(out[1]->size - kHeaderSize);
+  answer.front() = kWideAnswer;
+  give(packet(FrameKind::Ping, 0, answer));
+  EXPECT_TRUE(conduit.probed(stream));
+}
+
 TEST_F(Breach, AnotherVersion) {
   Hello h = hello();
   h.version = kProtocolVersion + 1;

@@ -81,6 +81,7 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
   peer_session_ = hello->session;
   peer_window_ = hello->window;
   stream.hello_received = true;
+  if (stream.probe > 0) owe(stream, &Stream::probe_due);
   ack_due_ = true;  // with the numbers beyond a gap, and the consumed bytes
   return {};
 }
@@ -111,7 +112,14 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
       return ack ? take_ack(*ack) : "sent an Ack of the wrong form";
     }
     case FrameKind::Ping:
-      owe(stream, &Stream::answer_due);
+      if (frame.body.empty()) {
+        owe(stream, &Stream::answer_due);
+      } else if (frame.body.front() == kWideAnswer) {
+        stream.probed = true;
+      } else {
+        stream.echo = frame.body.size();
+        owe(stream, &Stream::echo_due);
+      }
       return {};
     case FrameKind::Compressed:
       return take_compressed(stream, frame.body, now, sink, outcome);

@@ -266,6 +266,15 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     put(unsequenced(FrameKind::Ping, {}));
     stream.ping_due = false;
   }
+  const auto put_wide = [&](std::byte what, std::size_t size) {
+    std::vector<std::byte> body(size);
+    body.front() = what;
+    out.push_back(unsequenced(FrameKind::Ping, body));  // compressed it would not be wide
+    bytes += out.back()->size;
+    counts_.wire_bytes += out.back()->size;
+  };
+  if (std::exchange(stream.probe_due, false)) put_wide(kWideQuestion, stream.probe);
+  if (std::exchange(stream.echo_due, false)) put_wide(kWideAnswer, stream.echo);
   if (owed && !stream.owes()) --owing_;
   while (bulk && bytes < limit && !again_.empty()) {
     const std::uint64_t sequence = *again_.begin();
@@ -302,7 +311,7 @@ bool Conduit::has_output(StreamId id) const {
   const Stream& stream = found->second;
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
-  return ack_due_ || stream.answer_due || stream.ping_due || !again_.empty() || has_late_for(id) ||
+  return ack_due_ || stream.owes() || !again_.empty() || has_late_for(id) ||
          (!avoided(stream) && may_send_new(true));
 }
 

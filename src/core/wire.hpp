@@ -99,6 +99,9 @@ class Reader {
   bool good_ = true;
 };
 
+/// The first byte of a wide Ping: asks for another one as wide, or answers. The others are padding.
+inline constexpr std::byte kWideQuestion{1}, kWideAnswer{0};
+
 /// The first frame in each direction of every stream.
 struct Hello {
   std::uint16_t version = kProtocolVersion;

@@ -79,6 +79,10 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
     conduit_.set_round_trip(round_trip_);
     bulk_streams_.set_round_trip(round_trip_);
   }
+  if (full_packets_.doubtful() && figures && line->stream->leg() == Stream::Leg::Socket) {
+    line->probing = true;
+    conduit_.probe(line->id, FullPackets::probe(figures->segment));
+  }
   lines_.push_back(line);
   share_unsent();
   const std::size_t size = std::min(read.size(), Line::kBuffer);
@@ -193,6 +197,10 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
       conduit_.input(line->id, unread, now(), hooks_.frame, placed, std::move(memory));
   line->begin += result.used;
   if (closed_) return;
+  if (line->probing && conduit_.probed(line->id)) {
+    line->probing = false;
+    full_packets_.pass();
+  }
   line->landing_next = whole;
   const bool lands = hooks_.place || hooks_.passes_on;
   if (line->landing == 0 && lands && result.outcome == core::Conduit::Outcome::Good) land(line);
@@ -221,8 +229,9 @@ void ConduitDriver::judge(const LinePtr& line, bool silent) {
   if (line->stream->leg() != Stream::Leg::Socket || !line->greeted) return;
   const auto figures = tcp_figures(line->stream->socket().native_handle());
   if (!figures) return;
-  const bool stuck = silent || figures->timeouts >= kInVain;
-  full_packets_.ended({line->since, now(), figures->acked, stuck});
+  if (silent || figures->timeouts >= kInVain) {
+    full_packets_.stuck({line->since, now(), line->probing});
+  }
 }
 
 void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {

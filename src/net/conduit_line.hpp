@@ -26,6 +26,7 @@ struct ConduitDriver::Line {
   bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;
+  bool probing = false;                 // a wide Ping goes over it, and is not answered yet
   core::Time since{};                   // when it came up
   bool far = false;                     // a round trip is core::kFarRoundTrip or longer
   bool blocked = false;                 // waits until the stream can take more

@@ -1,9 +1,12 @@
 // Whether a path takes full-sized packets. Where it takes less than both ends believe, and ICMP
-// does not say so (RFC 2923, "path-MTU black hole"), connections open and then stand still: small
-// segments pass, full ones never do. Pure: no sockets, no clock. One thread.
+// does not say so (RFC 2923, "path-MTU black hole"), connections open and small segments pass, but
+// full ones never do. What a connection has carried does not show it: small messages may be many.
+// So once a stream got stuck, each new one begins with a wide Ping. Pure: no sockets, no clock. One
+// thread.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 
 #include "core/conduit.hpp"
 
@@ -11,35 +14,42 @@ namespace isthmus::net {
 
 class FullPackets {
  public:
-  /// What is known of a stream when it ends without a goodbye.
-  struct End {
-    core::Time up{};          ///< when it came up
-    core::Time down{};        ///< when it ended
-    std::uint64_t acked = 0;  ///< bytes that arrived at the other end
-    bool stuck = false;       ///< it was silent, or its kernel sent the same segment in vain
+  /// A stream that fell silent, or whose kernel sent the same segment in vain.
+  struct Stuck {
+    core::Time up{}, down{};
+    bool probing = false;  ///< it stood, but its wide Ping had no answer
   };
 
   /// A path gets segments of this size when full-sized ones do not pass: they fit into packets of
   /// 576 bytes, which every path takes (RFC 1122).
   static constexpr int kSmallSegment = 536;
+  /// The bytes of a wide Ping, which fill at least one segment whatever else is sent with it.
+  static constexpr std::size_t probe(std::size_t segment) {
+    return std::clamp(2 * segment, std::size_t{3000}, kMostProbe);
+  }
 
-  /// Counts a stream that carried nothing but its first words.
-  void ended(const End& stream) {
-    const bool carried = stream.acked >= kFirstWords || stream.down - stream.up >= kLong;
-    if (carried) barren_ = 0;
+  void stuck(const Stuck& stream) {
+    doubtful_ = true;
     // Streams that stood beside the last one show nothing new: one cut ends them all.
-    if (carried || !stream.stuck || (barren_ > 0 && stream.up < last_)) return;
+    if (!stream.probing || (barren_ > 0 && stream.up < last_)) return;
     ++barren_;
     last_ = stream.down;
   }
+  /// A wide Ping was answered.
+  void pass() {
+    doubtful_ = false;
+    if (!fail()) barren_ = 0;
+  }
+  /// New streams begin with a wide Ping.
+  bool doubtful() const { return doubtful_ && !fail(); }
+  /// From now on segments are small.
   bool fail() const { return barren_ >= kMostBarren; }
 
  private:
-  // The handshake and the first small frames take less; a full-sized segment or two are more.
-  static constexpr std::uint64_t kFirstWords = 6000;
-  static constexpr core::Time kLong = std::chrono::seconds(30);
+  static constexpr std::size_t kMostProbe = 18000;  // jumbo frames have 9,000 bytes
   static constexpr int kMostBarren = 2;
 
+  bool doubtful_ = false;
   int barren_ = 0;     // streams in a row
   core::Time last_{};  // when the last one counted ended
 };
