@@ -115,6 +115,9 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     try:
         place = target.place(link.at)
         found = probes.measure(_end(plan, source), _end(plan, target), place, names)
+    except probes.NarrowError as error:
+        say(Finding(where, "MTU", "warn", f"from {near.name}, {error.sentence}", error.remedy))
+        return
     except IsthmusError as error:
         text, remedy = f"{near.name} cannot reach it: {error.sentence}", error.remedy
         if isinstance(error, UnreachableError):

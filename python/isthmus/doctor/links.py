@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from isthmus.addresses import Place, reachable, split_address
 from isthmus.errors import IsthmusError
@@ -14,13 +15,22 @@ from isthmus.measuring.process import lines, started
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 
-_TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))
+_TASKS = (
+    Task("pingpong", LATENCY_BYTES, 20),
+    Task("pingpong", 8 * 1024, 2),  # packets as large as hosts send them
+    Task("stream", STREAM_BYTES, 1, 2.0),
+)
 _UP_LIMIT = 40.0
 _STEP_LIMIT = 90.0
+_WIDE_LIMIT = 15.0  # TCP repeats a packet six times meanwhile
 
 
 class UnreachableError(IsthmusError):
     """The gateway cannot listen, or cannot be reached."""
+
+
+class NarrowError(IsthmusError):
+    """The port opens, but full-sized packets do not pass."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Measured:
 
 def measure(near: End, far: End, place: Place, names: Sequence[str]) -> Measured:
     """Measures from `near` to `far`, which stands for a gateway; `names` are those of its host.
-    UnreachableError has the answer from each address."""
+    UnreachableError has the answer from each address. NarrowError: see there."""
     ports = split_address(place.listen)[1]
     first, _, last = ports.partition("-")
     for port in range(int(first), int(last or first)):
@@ -96,19 +106,26 @@ def _play(near: End, address: str, texts: Sequence[str], token: str) -> Measured
     play = [near.tcpbench(), "play", "--path", host.strip("[]"), port, *texts]
     with started(near.command(play), None, token) as (client, said):
         try:
-            for line in lines(client, iter([_STEP_LIMIT] * 100)):
+            limits = (_WIDE_LIMIT if len(runs) == 1 else _STEP_LIMIT for _ in repeat(None))
+            for line in lines(client, limits):
                 data = json.loads(line) if line.startswith("{") else {}
                 if "task" in data:
                     runs.append(run_from_json(data))
                 path |= data.get("path") or {}  # of the last run
-        except (TimeoutError, ValueError, KeyError, TypeError):
-            stuck = "small messages pass, large ones do not" if runs else "nothing passes"
-            raise UnreachableError(f"{host} port {port}: {stuck}{said.tail()}") from None
+        except (TimeoutError, ValueError, KeyError, TypeError) as error:
+            if isinstance(error, TimeoutError) and len(runs) == 1:
+                raise NarrowError(
+                    f"{host} port {port} opens, but full-sized packets do not pass",
+                    "Some network on the way takes smaller packets than the hosts' MTU, and drops "
+                    "the ICMP messages that say so: let them pass, or lower the MTU of the hosts. "
+                    "Until then a run needs some 20 s to notice, and sends small segments.",
+                ) from None
+            raise UnreachableError(f"{host} port {port}: nothing passes{said.tail()}") from None
         if len(runs) < len(texts):
             client.wait(10)
             why = said.tail().replace("\n  | isthmus-tcpbench: ", "").strip()
             raise UnreachableError(why or f"cannot connect to {host} port {port}")
-    pingpong, stream = runs
+    pingpong, _, stream = runs
     rate = 8 * stream.task.bytes * stream.messages[0] / stream.seconds[0]
     rtt, retransmitted = min(pingpong.seconds), path.get("retransmitted", 0)
     return Measured(address.removeprefix("tcp:"), rtt, rate, path.get("mtu", 0), retransmitted)
