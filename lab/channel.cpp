@@ -6,9 +6,10 @@
 namespace isthmus::lab {
 
 Channel::Channel(BufferPool& pool, const ChannelSettings& settings, std::uint64_t seed)
-    : pool_(pool), settings_(settings), loss_(seed), jitter_(seed + 1) {
+    : pool_(pool), settings_(settings), loss_(seed), single_(seed + 2), jitter_(seed + 1) {
   apply();
   loss_.set_probability(settings_.loss);
+  single_.set_probability(settings_.duplicate);
 }
 
 void Channel::apply() {
@@ -21,9 +22,11 @@ void Channel::apply() {
 void Channel::change(const ChannelSettings& settings, Nanos now) {
   advance(now);
   const bool new_loss = settings.loss != settings_.loss;
+  const bool new_duplicate = settings.duplicate != settings_.duplicate;
   settings_ = settings;
   apply();
   if (new_loss) loss_.set_probability(settings_.loss);
+  if (new_duplicate) single_.set_probability(settings_.duplicate);
   if (settings_.up) return;
   while (!queue_.empty()) counters_.dropped_cut += queue_.pop().packet.segments;
   while (line_.next()) counters_.dropped_cut += line_.pop().packet.segments;
@@ -117,6 +120,28 @@ void Channel::admit(std::span<const std::byte> frame, BufferPool::Buffer& buffer
           cut(frame, segments, first, fit, {packet.data.get(), frame.size()}));
     }
   }
+  damage(packet);
+  if (single_.passes(1) == 0) {
+    Packet again{pool_.get(packet.size), packet.size, packet.segments, packet.wire_bytes};
+    if (again.data) {
+      std::memcpy(again.data.get(), packet.data.get(), packet.size);
+      ++counters_.duplicated;
+      push(std::move(again), now);
+    }
+  }
+  push(std::move(packet), now);
+}
+
+// Makes a byte wrong when it is time for one.
+void Channel::damage(Packet& packet) {
+  if (settings_.corrupt == 0) return;
+  clean_ += packet.size;
+  if (clean_ < settings_.corrupt || !spoil({packet.data.get(), packet.size})) return;
+  clean_ = 0;
+  ++counters_.corrupted;
+}
+
+void Channel::push(Packet packet, Nanos now) {
   queue_.push(std::move(packet), now);
   counters_.queue_most = std::max(counters_.queue_most, queue_.bytes() + shaper_.unsent(now));
 }

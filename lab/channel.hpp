@@ -1,4 +1,5 @@
-// One direction of a link: firewall, loss, queue, shaper, delay with jitter. In virtual time.
+// One direction of a link: firewall, loss, damage, queue, shaper, delay with jitter. In virtual
+// time.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ struct ChannelSettings {
   double rate = 0;              ///< bits per second of wire bytes; 0 is no limit
   std::uint64_t queue = 0;      ///< bytes; 0 is no limit
   double loss = 0;              ///< probability, per segment
+  double duplicate = 0;         ///< probability, per frame that passes: it is sent twice
+  std::uint64_t corrupt = 0;    ///< bytes of frames from one wrong byte to the next; 0: none is
   bool reorder = false;         ///< jitter may let packets overtake
   std::uint32_t overhead = 38;  ///< bytes on the wire per IP packet: Ethernet's framing and gap
   bool up = true;               ///< false: cut
@@ -31,10 +34,11 @@ struct ChannelSettings {
 };
 
 struct ChannelCounters {
-  std::uint64_t packets = 0;    ///< that came in; super-packets count once
-  std::uint64_t segments = 0;   ///< that came in
-  std::uint64_t bytes = 0;      ///< wire bytes of those that were sent
-  std::uint64_t delivered = 0;  ///< segments
+  std::uint64_t packets = 0;                    ///< that came in; super-packets count once
+  std::uint64_t segments = 0;                   ///< that came in
+  std::uint64_t bytes = 0;                      ///< wire bytes of those that were sent
+  std::uint64_t delivered = 0;                  ///< segments
+  std::uint64_t duplicated = 0, corrupted = 0;  ///< frames
   std::uint64_t dropped_queue = 0, dropped_loss = 0, dropped_cut = 0, dropped_firewall = 0,
                 dropped_memory = 0;  ///< segments
   std::uint64_t queue_most = 0;      ///< bytes
@@ -79,13 +83,16 @@ class Channel {
   void accept(std::span<const std::byte> frame, BufferPool::Buffer buffer, Nanos now);
   void admit(std::span<const std::byte> frame, BufferPool::Buffer& buffer, const Segments& segments,
              std::uint32_t first, std::uint32_t n, Nanos now);
+  void damage(Packet& packet);
+  void push(Packet packet, Nanos now);
   void advance(Nanos now);
   void apply();
 
   BufferPool& pool_;
   ChannelSettings settings_;
   Firewall firewall_;
-  Loss loss_;
+  Loss loss_, single_;       // single_: a "loss" is a frame that is sent twice
+  std::uint64_t clean_ = 0;  // bytes since the last wrong one
   Jitter jitter_;
   DropTailQueue queue_;
   Shaper shaper_;

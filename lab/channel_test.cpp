@@ -125,6 +125,50 @@ TEST_F(ChannelTest, LossTakesSingleSegmentsOutOfSuperPackets) {
   EXPECT_EQ(channel.counters().delivered, delivered);
 }
 
+TEST_F(ChannelTest, DuplicatesAreFramesThatComeTwice) {
+  Channel channel(pool_, {.duplicate = 0.1}, 3);
+  std::vector<std::uint32_t> twice;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    channel.accept(tcp_frame(100, {.sequence = i}), i);
+    const auto all = drain(channel, i);
+    for (const auto& due : all) EXPECT_EQ(sequence(due), i);
+    if (all.size() == 2) twice.push_back(i);
+  }
+  EXPECT_EQ(twice.size(), channel.counters().duplicated);
+  EXPECT_NEAR(static_cast<double>(twice.size()), 100, 30);
+  EXPECT_EQ(pool_.in_use(), 0U);
+}
+
+TEST_F(ChannelTest, AByteIsWrongAsOftenAsWanted) {
+  Channel channel(pool_, {.corrupt = 100'000}, 3);
+  int wrong = 0;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    channel.accept(super_, i);
+    for (const auto& due : drain(channel, i)) {
+      const auto got = due.packet.frame();
+      const auto first = std::mismatch(super_.begin(), super_.end(), got.begin());
+      if (first.first == super_.end()) continue;
+      ++wrong;
+      EXPECT_EQ(first.second, got.end() - 1) << "the last byte of the payload";
+    }
+  }
+  EXPECT_EQ(channel.counters().corrupted, static_cast<std::uint64_t>(wrong));
+  EXPECT_NEAR(wrong, 91, 9);
+}
+
+TEST_F(ChannelTest, FramesWithoutAPayloadOfTcpStayRight) {
+  Channel channel(pool_, {.corrupt = 1}, 3);
+  Frame done = tcp_frame(100);
+  done[0] = std::byte{0};  // its checksum is complete
+  for (const Frame& frame : {tcp_frame(0), done, ip_frame(17, 1, Frame(50)), Frame(kVirtio + 5)}) {
+    channel.accept(frame, 0);
+    const auto due = channel.take_due(0);
+    ASSERT_TRUE(due);
+    EXPECT_TRUE(std::equal(frame.begin(), frame.end(), due->packet.frame().begin()));
+  }
+  EXPECT_EQ(channel.counters().corrupted, 0U);
+}
+
 TEST_F(ChannelTest, JitterKeepsOrderUnlessAsked) {
   for (const bool reorder : {false, true}) {
     Channel channel(pool_, {.delay = kMillisecond, .jitter = kMillisecond, .reorder = reorder}, 1);

@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
   app.add_option("--b", b, "The other end")->required();
   app.add_option("--link", link,
                  "Settings as JSON: {\"both\"|\"ab\"|\"ba\": {\"delay\": s, \"jitter\": s, "
-                 "\"rate\": bit/s, \"queue\": bytes, \"loss\": probability, \"reorder\": bool, "
+                 "\"rate\": bit/s, \"queue\": bytes, \"loss\": probability, "
+                 "\"duplicate\": probability, \"corrupt\": bytes, \"reorder\": bool, "
                  "\"up\": bool, \"overhead\": bytes, \"open\": [addresses]}}");
   app.add_option("--control", options.control, "Path of a unix socket to make");
   app.add_option("--priority", priority, "Real-time priority; 0 is none")->check(CLI::Range(0, 99));

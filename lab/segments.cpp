@@ -91,4 +91,17 @@ std::size_t cut(std::span<const std::byte> frame, const Segments& segments, std:
   return headers + payload;
 }
 
+bool spoil(std::span<std::byte> frame) {
+  if (frame.size() < kVirtio + 40) return false;
+  const auto ip = frame.subspan(kVirtio);
+  const VirtioHeader virtio = virtio_of(frame);
+  const std::size_t tcp = virtio.csum_start;
+  if ((virtio.flags & kNeedsChecksum) == 0 || read8(ip, 0) >> 4 != 4 || read8(ip, 9) != 6 ||
+      tcp < 20 || tcp + 20 > ip.size() || tcp + (read8(ip, tcp + 12) >> 4) * 4U >= ip.size()) {
+    return false;
+  }
+  frame.back() ^= std::byte{0x20};
+  return true;
+}
+
 }  // namespace isthmus::lab

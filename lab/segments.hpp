@@ -29,4 +29,8 @@ Segments segments_of(std::span<const std::byte> frame);
 std::size_t cut(std::span<const std::byte> frame, const Segments& segments, std::uint32_t first,
                 std::uint32_t n, std::span<std::byte> out);
 
+/// Changes the last byte of the payload of a TCP frame whose checksum the receiving side completes,
+/// so that the checksum holds. False: the frame is of another kind, and as it was.
+bool spoil(std::span<std::byte> frame);
+
 }  // namespace isthmus::lab

@@ -58,6 +58,11 @@ void change(ChannelSettings& settings, const std::string& key, const json& value
         static_cast<std::uint64_t>(number(key, value, 1e12, "a number of bytes, 0 for no limit"));
   } else if (key == "loss") {
     settings.loss = number(key, value, 1, "a probability from 0 to 1");
+  } else if (key == "duplicate") {
+    settings.duplicate = number(key, value, 1, "a probability from 0 to 1");
+  } else if (key == "corrupt") {
+    settings.corrupt =
+        static_cast<std::uint64_t>(number(key, value, 1e12, "a number of bytes, 0 for never"));
   } else if (key == "reorder") {
     settings.reorder = truth(key, value);
   } else if (key == "up") {
@@ -116,6 +121,8 @@ json to_json(const ChannelSettings& settings) {
           {"rate", settings.rate},
           {"queue", settings.queue},
           {"loss", settings.loss},
+          {"duplicate", settings.duplicate},
+          {"corrupt", settings.corrupt},
           {"reorder", settings.reorder},
           {"up", settings.up},
           {"overhead", settings.overhead},
@@ -127,6 +134,8 @@ json to_json(const ChannelCounters& counters) {
           {"segments", counters.segments},
           {"bytes", counters.bytes},
           {"delivered", counters.delivered},
+          {"duplicated", counters.duplicated},
+          {"corrupted", counters.corrupted},
           {"dropped_queue", counters.dropped_queue},
           {"dropped_loss", counters.dropped_loss},
           {"dropped_cut", counters.dropped_cut},

@@ -12,10 +12,10 @@ namespace isthmus::lab {
 using LinkSettings = std::array<ChannelSettings, 2>;
 
 /// `{"both": {...}, "ab": {...}, "ba": {...}}`, all optional, each with any of `delay` and `jitter`
-/// (seconds), `rate` (bits per second, 0: unlimited), `queue` (bytes, 0: unlimited), `loss`
-/// (probability), `reorder`, `up`, `overhead` (bytes per packet), `open` (IPv4 addresses that may
-/// be connected to in this direction; null: all). Changes only the named ones. Throws
-/// std::invalid_argument, and then has changed nothing.
+/// (seconds), `rate` (bits per second, 0: unlimited), `queue` (bytes, 0: unlimited), `loss` and
+/// `duplicate` (probabilities), `corrupt` (bytes, 0: never), `reorder`, `up`, `overhead` (bytes per
+/// packet), `open` (IPv4 addresses that may be connected to in this direction; null: all). Changes
+/// only the named ones. Throws std::invalid_argument, and then has changed nothing.
 LinkSettings changed(const LinkSettings& settings, const nlohmann::json& changes);
 
 nlohmann::json to_json(const ChannelSettings& settings);

@@ -41,7 +41,7 @@ TEST(Settings, OpenAddresses) {
 
 TEST(Settings, WhatIsSaidCanBeSetAgain) {
   const auto some = changed({}, json::parse(R"({"ab": {"delay": 0.1, "jitter": 0.001, "rate": 1e6,
-      "queue": 5, "loss": 0.1, "reorder": true, "up": false, "overhead": 1, "open": []}})"));
+      "queue": 5, "loss": 0.1, "duplicate": 0.2, "corrupt": 9, "reorder": true, "up": false, "overhead": 1, "open": []}})"));
   EXPECT_EQ(changed({}, {{"ab", to_json(some[0])}})[0], some[0]);
 }
 

@@ -77,7 +77,8 @@ def set_(
         typer.Argument(
             metavar="KEY=VALUE...",
             help="delay='10 ms' rate='1 Gbit/s' (or none) queue='2 MB' (or none) loss=0.1% "
-            "jitter='1 ms' reorder=yes",
+            "jitter='1 ms' reorder=yes duplicate=1% corrupt='1 MB' (a wrong byte in each, or "
+            "never)",
             show_default=False,
         ),
     ],

@@ -15,6 +15,10 @@ def _rate(text: str) -> int:
     return 0 if text == "none" else parse_rate(text)
 
 
+def _between(text: str) -> int:
+    return 0 if text == "never" else parse_size(text)
+
+
 def _queue(text: str) -> int:
     return 0 if text == "none" else parse_size(text)
 
@@ -37,6 +41,8 @@ _SETTINGS: dict[str, Callable[[str], Any]] = {
     "rate": _rate,
     "queue": _queue,
     "loss": _loss,
+    "duplicate": _loss,
+    "corrupt": _between,
     "jitter": _delay,
     "reorder": _reorder,
 }
