@@ -4,10 +4,13 @@ fault has ended when the callable returns. All run inside the lab (scene.py)."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
 
 from scene import Scene
@@ -75,7 +78,8 @@ def link(seconds: float, *settings: str) -> Doing:
     def doing(scene: Scene) -> None:
         lab("set", "a-b", *settings)
         wait(scene, seconds)
-        lab("set", "a-b", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms", "reorder=no")
+        lab("set", "a-b", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms", "reorder=no",
+            "duplicate=0", "corrupt=never")  # fmt: skip
 
     return doing
 
@@ -129,6 +133,23 @@ def forget() -> Doing:
     return doing
 
 
+def nameless(seconds: float) -> Doing:
+    """No host knows the names of others any more, and all connections have to be made again."""
+
+    def doing(scene: Scene) -> None:
+        files = {file: file.read_text() for file in (scene.lab / "hosts").iterdir()}
+        for file in files:
+            file.write_text("127.0.0.1 localhost\n")  # the file itself: it is mounted
+        try:
+            cut("a-b", 12)(scene)  # streams are given up
+            wait(scene, seconds - 12)
+        finally:
+            for file, text in files.items():
+                file.write_text(text)
+
+    return doing
+
+
 # -- hosts ----------------------------------------------------------------------------------------
 
 
@@ -146,6 +167,24 @@ def small_disk(scene: Scene) -> None:
     """The file's own."""
     scene.data.parent.mkdir(exist_ok=True)
     sh(f"mount -t tmpfs -o size=128k none {scene.data.parent}")
+
+
+def no_shm(scene: Scene) -> None:
+    """Nothing can be made there, as where a container has none."""
+    sh(f"mount -o remount,ro {scene.lab}/shm")
+
+
+def group(controller: str, limit: str, value: int) -> Doing:
+    """A control group (version 1) that holds all processes of the run."""
+
+    def prepare(scene: Scene) -> None:
+        folder = Path("/sys/fs/cgroup") / controller / f"isthmus-row-{scene.folder.name}"
+        folder.mkdir()
+        (folder / limit).write_text(str(value))
+        scene.limits = f"echo 0 > {folder}/cgroup.procs; "
+        scene.groups.append(folder)
+
+    return prepare
 
 
 def files(limit: int) -> Doing:
@@ -188,3 +227,93 @@ def load(processes: int, seconds: float) -> Doing:
 
 def nothing(_: Scene) -> None:
     time.sleep(0)
+
+
+# -- ssh and services -----------------------------------------------------------------------------
+
+
+def with_ssh(scene: Scene) -> None:
+    """A real ssh and a real sshd on each frontend. The lab's stand-in becomes what it starts."""
+    keys = scene.folder / "ssh"
+    keys.mkdir()
+    for name in ("host", "user"):
+        sh(f"ssh-keygen -q -t ed25519 -N '' -f {keys}/{name}")
+    shutil.copy(keys / "user.pub", keys / "authorized")
+    Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    hosts = ""
+    for number, site in enumerate("ab", 1):
+        address = f"10.{number}.255.1"
+        config = keys / f"sshd-{site}"
+        config.write_text(
+            f"ListenAddress {address}\nHostKey {keys}/host\nAuthorizedKeysFile {keys}/authorized\n"
+            "PidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nAcceptEnv *\n"
+        )
+        scene.beside(f"{site}0", f"exec /usr/sbin/sshd -D -e -f {config}")
+        scene.until_listening(f"{site}0", 22)
+        hosts += f"Host {site}0\nHostName {address}\n"
+    (keys / "config").write_text(
+        f"{hosts}Host *\nIdentityFile {keys}/user\nStrictHostKeyChecking no\n"
+        f"UserKnownHostsFile {keys}/known\nLogLevel ERROR\nSendEnv *\n"
+    )
+    scene.env = {"ISTHMUS_SSH": f"{scene.lab}/bin/enter a0 ssh -F {keys}/config"}
+
+
+SERVICE_AT = "10.2.255.1:7600"
+
+
+def with_service(scene: Scene) -> None:
+    """On the site between the clusters."""
+    home = scene.folder / "service"
+    home.mkdir()
+    (home / "service.toml").write_text(
+        f'listen = ["{SERVICE_AT}"]\nkeys = "{home}/keys"\naudit = "{home}/audit"\n'
+    )
+    sh(f"isthmusd key add user --keys {home}/keys --out {home}/user.key")
+    serve(scene)
+    scene.grid = (
+        '[cluster.a]\nhost = "a0"\nhosts = "a[1-2]"\n[cluster.c]\nhost = "c0"\nhosts = "c[1-2]"\n'
+        f"[[relay]]\nservice = '{SERVICE_AT}'\nkey = '{home}/user.key'\n"
+    )
+
+
+def serve(scene: Scene) -> None:
+    scene.beside("b0", f"exec isthmusd serve --config {scene.folder}/service/service.toml")
+    scene.until_listening("b0", 7600)
+
+
+def service_killed(seconds: float) -> Doing:
+    """It is started again some time later; never if that is 0."""
+
+    def doing(scene: Scene) -> None:
+        scene.signal("the service", SIGKILL, "b0")
+        if seconds:
+            wait(scene, seconds)
+            serve(scene)
+
+    return doing
+
+
+# -- several --------------------------------------------------------------------------------------
+
+
+def both(one: Doing, other: Doing, lag: float) -> Doing:
+    """The other begins some seconds after the one."""
+
+    def doing(scene: Scene) -> None:
+        wrong: list[Exception] = []
+
+        def do(what: Doing) -> None:
+            try:
+                what(scene)
+            except Exception as error:
+                wrong.append(error)
+
+        first = threading.Thread(target=do, args=(one,))
+        first.start()
+        wait(scene, lag)
+        do(other)
+        first.join()
+        if wrong:
+            raise wrong[0]
+
+    return doing

@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[2] / "grid"))
 
 import mpis
 import page
-from rows import LIBRARIES, ROWS, Row
+from rows import LIBRARIES, ROWS, Row, drawn
 
 HERE = Path(__file__).parent
 BUILT = mpis.ROOT / "build" / "tests"
@@ -100,6 +100,9 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="with the rows that take minutes")
     parser.add_argument("--library", action="append", choices=sorted(mpis.ALL))
     parser.add_argument("--list", action="store_true")
+    parser.add_argument(
+        "--random", type=int, metavar="SEED", help="two faults at once instead, drawn from a seed"
+    )
     parser.add_argument("--page", action="store_true", help="write the page of what was seen only")
     given = parser.parse_args()
     wanted = [
@@ -108,6 +111,8 @@ def main() -> None:
         if (given.long or not row.long)
         and (not given.rows or any(words in row.name for words in given.rows))
     ]
+    if given.random is not None:
+        wanted = [drawn(given.random)]
     if given.list:
         print("\n".join(row.name for row in wanted))
         return

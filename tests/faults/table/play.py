@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from rows import ROWS, Row
+from rows import Row, named
 from scene import Scene, Seen
 
 
@@ -66,7 +66,7 @@ def judge(row: Row, scene: Scene, seen: Seen) -> None:
 
 def main() -> None:
     name, library, program, folder = sys.argv[1:]
-    row = next(row for row in ROWS if row.name == name)
+    row = named(name)
     scene = Scene(library, Path(program), Path(folder))
     seen = play(row, scene)
     scene.clear()

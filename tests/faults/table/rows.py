@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 from signal import SIGHUP, SIGKILL, SIGTERM, Signals
 
 import doings as do
@@ -37,6 +38,10 @@ RELAYED = (
 BY_RELAY = (
     '[cluster.a]\nhost = "a0"\nhosts = "a[1-2]"\n[cluster.c]\nhost = "c0"\nhosts = "c[1-2]"\n'
     '[[relay]]\nhost = "b0"\naddress = "10.2.255.1:7500"\n'
+)
+BY_NAME = (
+    '[cluster.a]\nhost = "a0"\nhosts = "a[1-2]"\n[cluster.b]\nhost = "b0"\nhosts = "b[1-2]"\n'
+    '[[gateway]]\ncluster = "b"\naddress = "b0:7500"\nlisten = "0.0.0.0:7500"\n'
 )
 RANK = 'rank 0 (cluster "a") was killed by signal {} ({}) on a1'
 
@@ -87,6 +92,11 @@ PROCESSES = [
         {SIGKILL: (None, ("cluster a on a0",)), SIGTERM: (None, ("cluster a on a0",)),
          SIGHUP: (None, ("cluster a on a0",))},
     ),
+    *(
+        signalled(what, SIGKILL, None, ("cluster b on b0",), host, prepare=do.with_ssh)
+        for what, host in (("ssh to b0", ""), ("sshd's session", "b0"))
+    ),
+    stopped("ssh to b0", 30, prepare=do.with_ssh),
     signalled("isthmus run", SIGKILL, KILLED, ()),
     signalled("isthmus run", SIGTERM, 143, ()),
     signalled("isthmus run", SIGHUP, 129, ()),
@@ -113,6 +123,11 @@ GATEWAYS = [
         testbed=RELAYED, grid=BY_RELAY,
     ),
     stopped("a gateway", 30, "b0", ", a relay", testbed=RELAYED, grid=BY_RELAY),
+    Row("kill -9 of the service, which is back after 3 s", do.service_killed(3),
+        testbed=RELAYED, prepare=do.with_service),
+    Row("kill -9 of the service, which does not come back", do.service_killed(0), None,
+        ("service",), testbed=RELAYED, prepare=do.with_service, long=True, patience=900),
+    stopped("the service", 30, "b0", testbed=RELAYED, prepare=do.with_service),
 ]  # fmt: skip
 
 LINKS = [
@@ -127,6 +142,11 @@ LINKS = [
     Row("an MTU of 600 without ICMP", do.narrow(600, icmp=False), patience=150,
         says=("full-sized packets do not pass",)),
     Row("an MTU of 1280 with ICMP", do.narrow(1280, icmp=True), patience=60),
+    Row("a fifth of the packets twice for 15 s", do.link(15, "duplicate=20%")),
+    Row("a wrong byte in each megabyte, with right checksums, for 15 s",
+        do.link(15, "corrupt=1 MB"), patience=60),
+    Row("names that do not resolve for 25 s, while connections are lost", do.nameless(25),
+        grid=BY_NAME, patience=60),
     Row("connections reset, 2000 a minute, for 15 s", do.resets(15)),
     Row("a NAT that forgets all connections", do.forget()),
 ]  # fmt: skip
@@ -137,6 +157,11 @@ HOSTS = [
         says=("No space left on device",)),
     Row("the file's disk full", do.nothing, status=None, prepare=do.small_disk,
         says=("No space left on device",)),
+    Row("no /dev/shm on all hosts", do.nothing, prepare=do.no_shm),
+    Row("40 processes and threads", do.nothing, status=None,
+        prepare=do.group("pids", "pids.max", 40), says=("Resource temporarily unavailable",)),
+    Row("200 MB of memory", do.nothing, status=None,
+        prepare=do.group("memory", "memory.limit_in_bytes", 200_000_000), says=("SIGKILL",)),
     Row("60 open files a process", do.nothing, prepare=do.files(60), status=None,
         says=("ulimit -n",)),
     Row("the clocks of the sites 2 h apart", do.nothing, prepare=do.clock("+2h", "b")),
@@ -148,3 +173,18 @@ ROWS: list[Row] = [*PROCESSES, *GATEWAYS, *LINKS, *HOSTS]
 # Two at a time, at random: those that end within, and after which the run goes on.
 PASSING = [r for r in ROWS if r.status == 0 and not r.long and not r.prepare and not r.grid
            and r.testbed[0] == "hablot" and "MTU" not in r.name]  # fmt: skip
+
+
+def drawn(seed: int) -> Row:
+    """Two faults at once."""
+    chance = Random(seed)
+    one, other = chance.sample(PASSING, 2)
+    lag = round(chance.uniform(0, 5), 1)
+    name = f"random {seed}: {one.name}; {lag:g} s later {other.name}"
+    return Row(name, do.both(one.doing, other.doing, lag), patience=120)
+
+
+def named(name: str) -> Row:
+    if name.startswith("random "):
+        return drawn(int(name.split()[1].rstrip(":")))
+    return next(row for row in ROWS if row.name == name)

@@ -59,6 +59,8 @@ ROLES: dict[str, WORDS] = {
         re.match(r"\S*(orted|hydra_pmi_proxy|prted)\"? ", line)
     ),
     "isthmus run": is_run,
+    "ssh to b0": lambda line: bool(re.match(r"ssh -F .* b0 ", line)),
+    "sshd's session": lambda line: line.startswith("sshd: ") and "listener" not in line,
 }
 
 
@@ -96,6 +98,8 @@ class Scene:
         self.grid = ""  # a grid file's text, else the testbed's
         self.limits = ""  # shell commands before the run
         self.env: dict[str, str] = {}
+        self.groups: list[Path] = []  # control groups, to be removed
+        self.others: list[subprocess.Popen[bytes]] = []  # beside the run
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -150,6 +154,33 @@ class Scene:
             return None
         return 128 - code if code < 0 else code
 
+    # -- beside it ----------------------------------------------------------------------------
+
+    def beside(self, host: str, script: str) -> None:
+        """Starts a shell on a host that is no part of the run."""
+        command = [self.lab / "bin" / "enter", host, "sh", "-c", script]
+        self.others.append(
+            subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )  # fmt: skip
+
+    def _beside(self) -> set[int]:
+        """What ran beside the run, with children."""
+        found = {other.pid for other in self.others}
+        for pid in sorted(processes()):  # parents have smaller numbers
+            with contextlib.suppress(OSError):
+                stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                if int(stat[1]) in found:
+                    found.add(pid)
+        return found
+
+    def until_listening(self, host: str, port: int) -> None:
+        deadline = time.monotonic() + 20
+        look = ["nsenter", f"--net={self.lab}/ns/{host}.net", "ss", "-tlnH", f"sport = :{port}"]
+        while not subprocess.run(look, capture_output=True, check=True).stdout:
+            assert time.monotonic() < deadline, f"nothing listens at port {port} of {host}"
+            time.sleep(0.05)
+
     # -- its processes ------------------------------------------------------------------------
 
     def find(self, role: str, host: str = "") -> list[int]:
@@ -176,8 +207,8 @@ class Scene:
     def left(self) -> list[str]:
         """Processes, files in /tmp, and what is in the shared memory of the hosts."""
         deadline = time.monotonic() + 15
-        mine = {os.getpid()}
         while time.monotonic() < deadline:
+            mine = {os.getpid(), *self._beside()}
             over = [line for pid, line in processes().items() if pid not in self.before | mine]
             if not over:
                 break
@@ -192,7 +223,19 @@ class Scene:
         return sorted({NATIVE if NATIVES.search(thing) else thing for thing in left})
 
     def clear(self) -> None:
-        """Ends what a row has left."""
+        """Ends what a row has left, and what ran beside it."""
+        for other in self.others:
+            other.kill()
+            other.wait()
         for pid in set(processes()) - self.before - {os.getpid()}:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        for group in self.groups:
+            self.until_empty(group)
+            group.rmdir()
+
+    @staticmethod
+    def until_empty(group: Path) -> None:
+        deadline = time.monotonic() + 10
+        while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
