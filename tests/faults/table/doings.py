@@ -72,14 +72,20 @@ def cut(link: str, seconds: float) -> Doing:
     return doing
 
 
+USUAL = {
+    "rate": "1 Gbit/s", "loss": "0", "jitter": "0ms", "reorder": "no",
+    "duplicate": "0", "corrupt": "never",
+}  # fmt: skip
+
+
 def link(seconds: float, *settings: str) -> Doing:
     """The link with other figures for a while."""
+    usual = [f"{key}={USUAL[key]}" for key in (word.partition("=")[0] for word in settings)]
 
     def doing(scene: Scene) -> None:
         lab("set", "a-b", *settings)
         wait(scene, seconds)
-        lab("set", "a-b", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms", "reorder=no",
-            "duplicate=0", "corrupt=never")  # fmt: skip
+        lab("set", "a-b", *usual)
 
     return doing
 

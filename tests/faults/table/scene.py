@@ -78,6 +78,7 @@ class Seen:
     sentence: str = ""
     said: str = ""
     left: list[str] = field(default_factory=list)
+    went_on: bool = False  # though it might have ended
     wrong: str = ""  # why the row is not as it should be
 
     def as_json(self) -> dict[str, object]:
