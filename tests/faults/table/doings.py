@@ -162,7 +162,7 @@ def nameless(seconds: float) -> Doing:
 def full_shm(scene: Scene) -> None:
     """The lab's nodes share one small file system for it, which is filled."""
     shm = scene.lab / "shm"
-    sh(f"mount -o remount,size=64k {shm}; dd if=/dev/zero of={shm}/fill bs=64k 2>/dev/null || true")
+    sh(f"mount -o remount,size=64k {shm}; dd if=/dev/zero of={shm}/a0/fill bs=64k 2>/dev/null || true")
 
 
 def full_tmp(scene: Scene) -> None:
@@ -213,7 +213,7 @@ def clock(when: str, site: str) -> Doing:
             return
         setup = "; ".join(f"export {name}='{value}'" for name, value in env.items())
         text = (scene.lab / "grid.toml").read_text()
-        scene.grid = text.replace(f"[cluster.{site}]\n", f'[cluster.{site}]\nsetup = "{setup}"\n')
+        scene.grid = text.replace(f"[cluster.{site}]\n", f'[cluster.{site}]\nsetup = ["{setup}"]\n')
 
     return prepare
 
@@ -291,10 +291,19 @@ def service_killed(seconds: float) -> Doing:
     """It is started again some time later; never if that is 0."""
 
     def doing(scene: Scene) -> None:
-        scene.signal("the service", SIGKILL, "b0")
+        scene.others[-1].kill()
         if seconds:
             wait(scene, seconds)
             serve(scene)
+
+    return doing
+
+
+def service_stopped(seconds: float) -> Doing:
+    def doing(scene: Scene) -> None:
+        scene.others[-1].send_signal(SIGSTOP)
+        wait(scene, seconds)
+        scene.others[-1].send_signal(SIGCONT)
 
     return doing
 

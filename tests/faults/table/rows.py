@@ -79,14 +79,14 @@ PROCESSES = [
     *all_signals(
         "the agent", "a0",
         {
-            SIGKILL: (None, ("cluster a on a0", "the agent was killed by SIGKILL")),
+            SIGKILL: (None, ("cluster a on a0", "killed by SIGKILL")),
             SIGTERM: (None, ("cluster a on a0", "status 143")),
             SIGHUP: (None, ("cluster a on a0", "status 129")),
         },
     ),
     *all_signals(
         "the native launcher", "a0",
-        {SIGKILL: (KILLED, ("cluster a on a0", "signal 9")), SIGTERM: (None, RANK_OF_A),
+        {SIGKILL: (KILLED, ("cluster", "signal 9 (SIGKILL)")), SIGTERM: (None, RANK_OF_A),
          SIGHUP: (None, RANK_OF_A)},
     ),
     *all_signals(
@@ -129,7 +129,8 @@ GATEWAYS = [
         testbed=RELAYED, prepare=do.with_service),
     Row("kill -9 of the service, which does not come back", do.service_killed(0), None,
         ("service",), testbed=RELAYED, prepare=do.with_service, long=True, patience=900),
-    stopped("the service", 30, "b0", testbed=RELAYED, prepare=do.with_service),
+    Row("SIGSTOP of the service for 30 s", do.service_stopped(30), testbed=RELAYED,
+        prepare=do.with_service),
 ]  # fmt: skip
 
 LINKS = [
@@ -156,16 +157,15 @@ LINKS = [
 HOSTS = [
     Row("/dev/shm full on all hosts", do.nothing, prepare=do.full_shm),
     Row("/tmp full on all hosts", do.nothing, status=None, prepare=do.full_tmp,
-        says=("No space left on device",)),
+        or_goes_on=True),
     Row("the file's disk full", do.nothing, status=None, prepare=do.small_disk,
         says=("No space left on device",)),
     Row("no /dev/shm on all hosts", do.nothing, prepare=do.no_shm),
-    Row("40 processes and threads", do.nothing, status=None,
-        prepare=do.group("pids", "pids.max", 40), says=("Resource temporarily unavailable",)),
-    Row("200 MB of memory", do.nothing, status=None,
-        prepare=do.group("memory", "memory.limit_in_bytes", 200_000_000), says=("SIGKILL",)),
-    Row("60 open files a process", do.nothing, prepare=do.files(60), status=None,
-        says=("ulimit -n",)),
+    Row("20 processes and threads", do.nothing, status=None,
+        prepare=do.group("pids", "pids.max", 20)),
+    Row("80 MB of memory for all", do.nothing, status=None,
+        prepare=do.group("memory", "memory.limit_in_bytes", 80_000_000)),
+    Row("60 open files a process", do.nothing, prepare=do.files(60), status=None),
     Row("the clocks of the sites 2 h apart", do.nothing, prepare=do.clock("+2h", "b")),
     Row("all clocks in 2040", do.nothing, prepare=do.clock("2040-01-01 00:00:00", "")),
     Row("a load of 40", do.load(40, 20), patience=120, long=True),

@@ -53,7 +53,6 @@ ROLES: dict[str, WORDS] = {
     "isthmusd exec": lambda line: bool(re.match(r"\S*isthmusd exec ", line)),
     "the agent": lambda line: bool(re.match(r"\S*isthmusd agent", line)),
     "a gateway": lambda line: bool(re.match(r"\S*isthmusd gateway", line)),
-    "the service": lambda line: bool(re.match(r"\S*isthmusd serve", line)),
     "the native launcher": lambda line: bool(re.match(r"\S*(mpirun|mpiexec)\S* ", line)),
     "a daemon of the native launcher": lambda line: bool(
         re.match(r"\S*(orted|hydra_pmi_proxy|prted)\"? ", line)
@@ -64,8 +63,8 @@ ROLES: dict[str, WORDS] = {
 }
 
 
-# What native libraries leave, as they do where their jobs die without Isthmus.
-NATIVES = re.compile(r"/(ompi\.|hydra_|prte\.|pmix|vader_|mpich_shm)")
+# What native libraries (and libfaketime) leave, as they do where their jobs die without Isthmus.
+NATIVES = re.compile(r"/((sem\.)?faketime_|ompi\.|hydra_|prte\.|pmix|vader_|mpich_shm)")
 NATIVE = "the native library's own files"
 
 
@@ -215,7 +214,7 @@ class Scene:
                 break
             time.sleep(0.1)
         left = [f"process {line[:60]}" for line in over]
-        files = (path for path in Path("/tmp").rglob("*") if not path.is_dir())
+        files = (path for path in Path("/tmp").rglob("*") if not path.is_dir() and path.name != "fill")
         left += {str(Path(*path.parts[:3])) for path in files}
         for node, files in self._shm().items():
             left += [

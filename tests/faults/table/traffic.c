@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
                     &handle) != MPI_SUCCESS) {
     MPI_Abort(MPI_COMM_WORLD, 78);
   }
+  MPI_File_set_errhandler(handle, MPI_ERRORS_ARE_FATAL); /* a full disk */
   if (argc > 3) {
     char* words[] = {argv[1], argv[2], NULL};
     MPI_Comm_spawn(argv[0], words, kChildren, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
