@@ -1,16 +1,16 @@
-"""Files that go when this process ends, even by SIGKILL."""
+"""Files and folders that go when this process ends, even by SIGKILL."""
 
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 # It has a session of its own: no signal for the group of this process is for it.
-_REMOVE = 'read -r _; exec rm -f -- "$@"'
+_REMOVE = 'read -r _; exec rm -rf -- "$@"'
 
 
 class Leftovers:
-    """Starts a shell that removes files once this process has gone. Without a process to spare,
-    only `remove` does that."""
+    """Starts a shell that removes files and folders once this process has gone. Without a process
+    to spare, only `remove` does that."""
 
     def __init__(self, *files: Path | str) -> None:
         self._files = [Path(file) for file in files]
@@ -25,9 +25,10 @@ class Leftovers:
             )
 
     def remove(self) -> None:
-        """Now. The shell ends."""
+        """Now, where there is no folder among them. The shell ends."""
         for file in self._files:
-            file.unlink(missing_ok=True)
+            if not file.is_dir():
+                file.unlink(missing_ok=True)
         if self._shell:
             self._shell.communicate()
             self._shell = None

@@ -66,7 +66,7 @@ def test_a_run_goes_on_with_small_segments(narrow, tmp_path, compiler, reach):
     build = [compiler, tmp_path / "program.c", "-o", tmp_path / "program"]
     subprocess.run(build, check=True, capture_output=True)
     words = ["env", f"ISTHMUS_REACH={reach}", sys.executable, "-m", "isthmus", "run"]
-    done = narrow.exec(*words, "--timeout", 200, "-n", 4, tmp_path / "program")
+    done = narrow.exec(*words, "--timeout", 200, "-n", 2, tmp_path / "program")
     assert (done.returncode, done.stdout) == (0, "all arrived\n"), done.stderr
     if reach == "gateway":
         said = " ".join(done.stderr.split())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from isthmus.agent import Agent
 from isthmus.errors import IsthmusError
+from isthmus.leftovers import Leftovers
 from isthmus.members import Member, Members
 from isthmus.seeing import clocks
 from isthmus.seeing.clocks import Clock, Reading
@@ -21,10 +22,18 @@ class Gathered:
     """What was fetched: `files` below `folder`, each with the index of its agent."""
 
     folder: tempfile.TemporaryDirectory[str]
+    leftovers: Leftovers = field(init=False)
     files: list[tuple[int, Path]] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)  # of the agents
     names: list[str] = field(default_factory=list)  # of the agents' clusters
     trouble: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.leftovers = Leftovers(self.folder.name)
+
+    def remove(self) -> None:
+        self.folder.cleanup()
+        self.leftovers.remove()
 
 
 class Gathering:
@@ -103,4 +112,4 @@ def names_of(missing: Sequence[int]) -> str:
 
 def remove(found: Gathered) -> None:
     with suppress(OSError):
-        found.folder.cleanup()
+        found.remove()

@@ -162,7 +162,7 @@ def nameless(seconds: float) -> Doing:
 def full_shm(scene: Scene) -> None:
     """The lab's nodes share one small file system for it, which is filled."""
     shm = scene.lab / "shm"
-    sh(f"mount -o remount,size=64k {shm}; dd if=/dev/zero of={shm}/a0/fill bs=64k 2>/dev/null || true")
+    sh(f"mount -o remount,size=64k {shm}; dd if=/dev/zero of={shm}/a0/fill 2>/dev/null || true")
 
 
 def full_tmp(scene: Scene) -> None:

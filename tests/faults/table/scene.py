@@ -214,8 +214,8 @@ class Scene:
                 break
             time.sleep(0.1)
         left = [f"process {line[:60]}" for line in over]
-        files = (path for path in Path("/tmp").rglob("*") if not path.is_dir() and path.name != "fill")
-        left += {str(Path(*path.parts[:3])) for path in files}
+        files = {path for path in Path("/tmp").rglob("*") if not path.is_dir()}
+        left += {str(Path(*path.parts[:3])) for path in files - {Path("/tmp/fill")}}
         for node, files in self._shm().items():
             left += [
                 f"/dev/shm/{file} on {node}" for file in files - self.shm_before.get(node, set())
