@@ -59,8 +59,9 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.parametrize("compiler", ["mpicc.openmpi", "mpicc.mpich"])
-@pytest.mark.parametrize("reach", ["gateway", "direct"])
+@pytest.mark.parametrize(
+    ("compiler", "reach"), [("mpicc.openmpi", "gateway"), ("mpicc.mpich", "direct")]
+)
 def test_a_run_goes_on_with_small_segments(narrow, tmp_path, compiler, reach):
     (tmp_path / "program.c").write_text(PROGRAM)
     build = [compiler, tmp_path / "program.c", "-o", tmp_path / "program"]
