@@ -52,9 +52,17 @@ Admission::Admitted Admission::arrives(const PeerAddress& from) {
   return admitted;
 }
 
-std::optional<PeerAddress> Admission::crowded(const Pool& pool, const PeerAddress& from) const {
-  const auto less = [](const auto& one, const auto& other) {
-    return one.second.size() < other.second.size();
+std::optional<PeerAddress> Admission::crowded(const Pool& pool, const PeerAddress& from) {
+  // Each of the equally crowded networks is as likely: the n-th of them wins once in n times.
+  const auto most_crowded = [this](auto first, auto last) {
+    auto found = first;
+    std::size_t equal = 1;
+    for (auto each = std::next(first); each != last; ++each) {
+      if (each->second.size() < found->second.size()) continue;
+      equal = each->second.size() > found->second.size() ? 1 : equal + 1;
+      if (random_() % equal == 0) found = each;
+    }
+    return found->first;
   };
   const auto own = pool.of_network.find(from.network());
   if (own != pool.of_network.end() && own->second.size() >= limits_.of_network) return own->first;
@@ -65,10 +73,10 @@ std::optional<PeerAddress> Admission::crowded(const Pool& pool, const PeerAddres
     const auto last = std::find_if(first, pool.of_network.end(), [&](const auto& network) {
       return network.first.site() != from.site();
     });
-    return std::max_element(first, last, less)->first;
+    return most_crowded(first, last);
   }
   if (pool.size < limits_.total) return std::nullopt;
-  return std::max_element(pool.of_network.begin(), pool.of_network.end(), less)->first;
+  return most_crowded(pool.of_network.begin(), pool.of_network.end());
 }
 
 void Admission::proved(Ticket ticket) {

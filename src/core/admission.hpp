@@ -1,7 +1,8 @@
 // Decides which connections may wait at a door before they have proved who they are, and which one
 // is dropped if they are too many. A newcomer is always admitted, so waiting connections cannot
 // block a door. To make room, one of the address with the most connections is dropped, at random
-// (OpenSSH's MaxStartups drops at random, too). Pure: no sockets, no clock. One thread.
+// (OpenSSH's MaxStartups drops at random, too). Among addresses with equally many, chance decides.
+// Pure: no sockets, no clock. One thread.
 #pragma once
 
 #include <array>
@@ -57,6 +58,8 @@ class Admission {
   void left(Ticket ticket);
 
   std::size_t waiting() const { return places_.size(); }
+  /// The most that can wait at a time: strangers, and as many from networks with a proof.
+  std::size_t most() const { return 2 * limits_.total; }
   /// Since the beginning.
   std::uint64_t dropped() const { return dropped_; }
 
@@ -72,7 +75,7 @@ class Admission {
   };
 
   /// The network that must give up a connection before another from `from` comes in.
-  std::optional<PeerAddress> crowded(const Pool& pool, const PeerAddress& from) const;
+  std::optional<PeerAddress> crowded(const Pool& pool, const PeerAddress& from);
   void remove(Ticket ticket);
   void remember(const PeerAddress& network);
 

@@ -76,6 +76,24 @@ TEST(Admission, AFullDoorDropsFromTheMostCrowdedAddress) {
   EXPECT_EQ(door.here.size(), kFewPlaces.total);
 }
 
+// The order of addresses must protect nobody, and doom nobody.
+TEST(Admission, OfManyAddressesWithOneConnectionAnyGivesWay) {
+  for (const std::uint8_t third : {0, 255}) {
+    Door door;
+    const PeerAddress mine = v4(third, 1);
+    Ticket ticket = door.arrives(mine);
+    int dropped = 0;
+    for (std::size_t i = 0; i < 4 * kFewPlaces.total; ++i) {
+      door.arrives(v4(static_cast<std::uint8_t>(1 + i / 250), static_cast<std::uint8_t>(i % 250)));
+      if (i < kFewPlaces.total || door.has(ticket)) continue;
+      ++dropped;
+      ticket = door.arrives(mine);
+    }
+    EXPECT_GT(dropped, 0) << int{third};
+    EXPECT_LT(dropped, 20) << int{third};
+  }
+}
+
 // Behind one address translator: some of the tries go through, even in a flood.
 TEST(Admission, OneOfACrowdedAddressOftenSurvivesAWhile) {
   Door door;
