@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/wipe.hpp"
+
 namespace isthmus::core {
 namespace {
 
@@ -90,6 +92,22 @@ json parse_any(std::string_view text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (text.find("\\u0000") != std::string_view::npos) change_strings(value, unescaped);
   return value;
+}
+
+void wipe_secrets(json& value) {
+  std::vector<json*> left{&value};
+  while (!left.empty()) {
+    json& here = *left.back();
+    left.pop_back();
+    if (!here.is_structured()) continue;
+    for (auto item = here.begin(); item != here.end(); ++item) {
+      if (here.is_object() && item.key() == "secret" && item->is_string()) {
+        wipe(item->get_ref<std::string&>());
+      } else {
+        left.push_back(&*item);
+      }
+    }
+  }
 }
 
 std::string dump_any(json value, bool ascii) {

@@ -15,4 +15,7 @@ nlohmann::json parse_any(std::string_view text);
 /// `ascii`: all other characters are escaped, too.
 std::string dump_any(nlohmann::json value, bool ascii = false);
 
+/// Overwrites all strings at the key "secret", however deep.
+void wipe_secrets(nlohmann::json& value);
+
 }  // namespace isthmus::core

@@ -50,6 +50,13 @@ TEST(AnyJson, WhatIsNotJsonIsDiscarded) {
   EXPECT_TRUE(parse_any("{\"a\\u0000\"").is_discarded());
 }
 
+TEST(AnyJson, SecretsAreWiped) {
+  json value = parse_any(R"({"secret": "aa", "keys": [{"secret": "bb", "id": "secret"}], "n": 1})");
+  wipe_secrets(value);
+  EXPECT_EQ(value,
+            parse_any(R"({"secret": "", "keys": [{"secret": "", "id": "secret"}], "n": 1})"));
+}
+
 TEST(AnyJson, DepthTakesNoStack) {
   const std::string deep = std::string(500'000, '[') + R"("\u0000\u00e9")";
   EXPECT_EQ(parse_any(deep + std::string(500'000, ']')).size(), 1U);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <new>
 #include <string_view>
+#include <utility>
 
 namespace isthmus::core {
 namespace {
@@ -13,6 +16,26 @@ TEST(Wipe, NothingIsLeft) {
   wipe(text);
   EXPECT_TRUE(text.empty());
   EXPECT_EQ(there.find_first_not_of('\0'), std::string_view::npos);
+}
+
+// Where freed memory would show the bytes, so this looks at an object's own.
+TEST(Wipe, ASecretLeavesNothingBehind) {
+  alignas(Secret) std::array<unsigned char, sizeof(Secret)> place{};
+  const auto has = [&place](std::string_view bytes) {
+    const std::string_view all(reinterpret_cast<const char*>(place.data()), place.size());
+    return all.find(bytes) != std::string_view::npos;
+  };
+  auto* const secret = new (place.data()) Secret("short one");
+  ASSERT_TRUE(has("short one"));
+  *secret = "other one";
+  EXPECT_FALSE(has("short one"));
+  const Secret moved(std::move(*secret));
+  EXPECT_EQ(moved, "other one");
+  EXPECT_FALSE(has("ther one"));
+  *secret = moved;
+  ASSERT_TRUE(has("other one"));
+  secret->~Secret();
+  EXPECT_FALSE(has("other one"));
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/wipe.hpp"
+
 namespace isthmus::net {
 
 struct Credentials {
-  std::string job;     ///< not secret; at most 255 bytes
-  std::string secret;  ///< raw bytes
+  std::string job;      ///< not secret; at most 255 bytes
+  core::Secret secret;  ///< raw bytes
 };
 
 using Digest = std::array<unsigned char, 32>;

@@ -19,6 +19,7 @@
 
 #include "core/engine.hpp"
 #include "core/gathering.hpp"
+#include "core/wipe.hpp"
 #include "core/world.hpp"
 #include "net/control_body.hpp"
 
@@ -39,7 +40,7 @@ struct EndpointConfig {
   core::World world;
   int node = -1;        ///< of this process
   std::string job;      ///< identifies the job in messages and handshakes
-  std::string secret;   ///< the job's secret, raw bytes
+  core::Secret secret;  ///< the job's, raw bytes
   std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
   bool memory = true;   ///< shared with gateways on this host, where it can be had
   /// Receivers on this host read messages of at least this size from this process's memory, if the

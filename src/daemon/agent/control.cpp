@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/any_json.hpp"
-#include "core/wipe.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -20,21 +19,9 @@ std::string excerpt(std::string_view line) {
   return text;
 }
 
-void wipe_secrets_in(nlohmann::json& value) {
-  if (!value.is_structured()) return;
-  for (auto item = value.begin(); item != value.end(); ++item) {
-    const bool secret = value.is_object() && item.key() == "secret" && item->is_string();
-    if (secret) {
-      core::wipe(item->get_ref<std::string&>());
-    } else {
-      wipe_secrets_in(*item);
-    }
-  }
-}
-
 }  // namespace
 
-void ControlMessage::wipe_secrets() { wipe_secrets_in(body); }
+void ControlMessage::wipe_secrets() { core::wipe_secrets(body); }
 
 void ControlDecoder::feed(std::string_view bytes) {
   if (consumed_ > 0) {

@@ -86,7 +86,7 @@ class Keys {
   std::string place_;
 };
 
-std::string from_hex(const Keys& keys, const std::string& key) {
+core::Secret from_hex(const Keys& keys, const std::string& key) {
   auto text = keys.get<std::string>(key);
   auto bytes = core::from_hex(text);
   core::wipe(text);

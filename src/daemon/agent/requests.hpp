@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/router.hpp"
+#include "core/wipe.hpp"
 #include "core/world.hpp"
 #include "daemon/agent/staging.hpp"
 #include "net/service.hpp"
@@ -22,7 +23,7 @@ using Variables = std::map<std::string, std::string>;
 struct ConfigureRequest {
   std::string version;
   std::string job;
-  std::string secret;  ///< raw bytes
+  core::Secret secret;  ///< raw bytes
   std::string cluster;
   Variables env;
   std::string mpi;
@@ -94,8 +95,9 @@ struct JunctionRequest {
   core::NodeId node = core::kNobody;  ///< the gateway
   std::string run;
   core::NodeId self = core::kNobody, peer = core::kNobody;
-  std::string name, secret;  ///< the secret in raw bytes
-  bool listens = false;      ///< else it connects
+  std::string name;      ///< in the handshake
+  core::Secret secret;   ///< raw bytes
+  bool listens = false;  ///< else it connects
   std::vector<std::string> connect;
   std::vector<net::Service> services;
   double patience = 0;  ///< seconds; 0: the gateway's
@@ -104,7 +106,8 @@ struct JunctionRequest {
 /// To join connections of guests as a service does, beside a gateway of this agent's.
 struct ServeRequest {
   core::NodeId node = core::kNobody;
-  std::string key, secret;          ///< by which those who come prove that they may; the secret raw
+  std::string key;                  ///< by which those who come prove that they may
+  core::Secret secret;              ///< of the key, raw bytes
   std::vector<std::string> listen;  ///< empty: beside the gateway
 };
 

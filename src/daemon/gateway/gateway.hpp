@@ -15,6 +15,7 @@
 
 #include "core/ids.hpp"
 #include "core/router.hpp"
+#include "core/wipe.hpp"
 #include "core/world.hpp"
 #include "net/control_body.hpp"
 #include "net/handshake.hpp"
@@ -27,7 +28,7 @@ struct GatewayConfig {
   core::NodeId node = core::kNobody;
   std::string cluster;  ///< of whose it is, for messages before the world is known
   std::string job;      ///< identifies the job in messages and handshakes
-  std::string secret;   ///< the job's secret, raw bytes
+  core::Secret secret;  ///< the job's, raw bytes
   /// A link to another gateway that is silent for this long is lost; GatewayLink may say otherwise.
   std::chrono::milliseconds patience{600'000};
   /// A silent link is given up after this long where the grid has other ways.
@@ -71,8 +72,9 @@ struct GatewayLink {
 struct JunctionPlan {
   std::string run;                                          ///< the other run's job
   core::NodeId self = core::kNobody, peer = core::kNobody;  ///< numbers of the ends, on it alone
-  std::string name, secret;         ///< in the handshake; the secret in raw bytes
-  std::vector<std::string> listen;  ///< "tcp:host:0", "unix:/path"
+  std::string name;                                         ///< in the handshake
+  core::Secret secret;                                      ///< raw bytes
+  std::vector<std::string> listen;                          ///< "tcp:host:0", "unix:/path"
   std::vector<std::string> connect;
   std::vector<net::Service> services{};
   std::chrono::milliseconds patience{};  ///< 0: the gateway's

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/wipe.hpp"
+
 namespace isthmus::daemon {
 
 void Environment::add(std::string_view entry) {
@@ -25,6 +27,13 @@ std::optional<Environment> Environment::of_process(int pid) {
   Environment result;
   for (std::string entry; std::getline(file, entry, '\0');) result.add(entry);
   return result;
+}
+
+void Environment::unset(const std::string& name) {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return;
+  if (name == kSecretVariable) core::wipe(found->second);
+  values_.erase(found);
 }
 
 std::optional<std::string> Environment::get(const std::string& name) const {

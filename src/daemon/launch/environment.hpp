@@ -8,6 +8,9 @@
 
 namespace isthmus::daemon {
 
+/// Holds the run's secret for ranks, in hexadecimal digits.
+inline constexpr const char* kSecretVariable = "ISTHMUS_SECRET";
+
 class Environment {
  public:
   /// This process's own.
@@ -16,8 +19,14 @@ class Environment {
   /// the process has ended, or belongs to another user.
   static std::optional<Environment> of_process(int pid);
 
+  Environment() = default;
+  Environment(const Environment&) = default;
+  Environment& operator=(const Environment&) = default;
+  /// Overwrites the secret of a run.
+  ~Environment() { unset(kSecretVariable); }
+
   void set(const std::string& name, const std::string& value) { values_[name] = value; }
-  void unset(const std::string& name) { values_.erase(name); }
+  void unset(const std::string& name);
   std::optional<std::string> get(const std::string& name) const;
   /// "NAME=VALUE" strings, as execve wants them.
   std::vector<std::string> strings() const;

@@ -20,7 +20,7 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
   set("ISTHMUS_SIZE", std::to_string(setup.world_size));
   if (setup.local_first > 0) set("ISTHMUS_LOCAL_FIRST", std::to_string(setup.local_first));
   if (!setup.world.empty()) {
-    set("ISTHMUS_SECRET", core::to_hex(setup.secret));
+    set(kSecretVariable, core::Secret(core::to_hex(setup.secret)));
     set("ISTHMUS_WORLD", setup.world);
     set("ISTHMUS_LIBDIR", setup.libdir);
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/wipe.hpp"
 #include "daemon/agent/requests.hpp"
 #include "daemon/launch/environment.hpp"
 
@@ -17,8 +18,8 @@ inline const std::string kStdinVariable = "ISTHMUS_STDIN";
 
 struct RankSetup {
   std::string job;
-  std::string secret;  ///< raw bytes
-  std::string world;   ///< JSON, addresses as this cluster's ranks see them; empty: no grid to join
+  core::Secret secret;  ///< raw bytes
+  std::string world;  ///< JSON, addresses as this cluster's ranks see them; empty: no grid to join
   std::string cluster;
   int first = 0;
   int world_size = 0;

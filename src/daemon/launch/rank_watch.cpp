@@ -101,7 +101,7 @@ void start_rank_watch(pid_t rank, int node, const Environment& environment) {
   } catch (const std::invalid_argument&) {
     return;  // MPI_Init says so
   }
-  const auto secret = core::from_hex(environment.get("ISTHMUS_SECRET").value_or(""));
+  const auto secret = core::from_hex(core::Secret(environment.get(kSecretVariable).value_or("")));
   if (watch.world.clusters.size() < 2 || !environment.get("ISTHMUS_STUB") || !secret) return;
   if (node < 0 || node >= watch.world.size()) return;
   watch.credentials = {environment.get("ISTHMUS_JOB").value_or(""), *secret};

@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/any_json.hpp"
 #include "core/hex.hpp"
+#include "core/wipe.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 #include "daemon/service/config.hpp"
@@ -76,12 +78,14 @@ ServiceKey read_key(const fs::path& file, bool secret) {
   const Failure wrong("the file " + file.string() + " is not a key of a service",
                       "Remove it from the folder; `isthmusd key add` writes such files.");
   try {
-    const json said = json::parse(text);
+    json said = json::parse(text);
+    core::wipe(text);
     ServiceKey key{file.stem().string(),   said.at("user"),           {},
                    said.value("made", ""), said.value("revoked", ""), {}};
-    const auto bytes = core::from_hex(said.at("secret").get<std::string>());
+    auto bytes = core::from_hex(said.at("secret").get_ref<const std::string&>());
+    core::wipe_secrets(said);
     if (!bytes || bytes->size() != 32 || !is_name(key.user) || !is_name(key.id)) throw wrong;
-    key.secret = *bytes;
+    key.secret = *std::move(bytes);
     try {
       key.limits = limits_from(said.value("limits", json::object()));
     } catch (const Failure& failure) {

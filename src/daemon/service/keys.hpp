@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/wipe.hpp"
 #include "daemon/service/limits.hpp"
 
 namespace isthmus::daemon {
@@ -14,7 +15,7 @@ namespace isthmus::daemon {
 struct ServiceKey {
   std::string id;       ///< "alice-3f2a"; no other key ever has it
   std::string user;     ///< whose jobs and limits it stands for
-  std::string secret;   ///< raw bytes
+  core::Secret secret;  ///< raw bytes
   std::string made;     ///< a day: "2026-11-23"
   std::string revoked;  ///< a day; empty: it is good
   KeyLimits limits{};

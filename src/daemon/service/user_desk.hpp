@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/ids.hpp"
+#include "core/wipe.hpp"
 #include "daemon/service/limits.hpp"
 #include "daemon/service/opening.hpp"
 #include "daemon/service/token_bucket.hpp"
@@ -26,7 +27,7 @@ namespace isthmus::daemon {
 
 struct UserTerms {
   struct Key {
-    std::string secret;
+    core::Secret secret;
     std::string revoked;  ///< a day; empty: it is good
     KeyLimits limits;
   };
@@ -65,6 +66,8 @@ class UserDesk {
   void drain() { draining_ = true; }
   void serve(net::Socket socket, std::string from, Opening opening);
   UserCounts counts() const;
+  /// The most connections at a time that have not proved whose they are.
+  std::size_t most_strangers() const { return strangers_.most(); }
 
  private:
   struct Connection;

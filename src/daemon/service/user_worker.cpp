@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/any_json.hpp"
 #include "core/hex.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/service/worker.hpp"
@@ -90,13 +91,12 @@ void UserWorker::tell(const std::vector<ServiceKey>& keys, const UserLimits& lim
   for (const ServiceKey& key : keys) {
     if (key.user == user_ && !key.revoked.empty()) add(key);
   }
-  channel_->send({{"op", "terms"},
-                  {"user", user_},
-                  {"jobs", limits.jobs},
-                  {"connections", limits.connections},
-                  {"rate", limits.rate},
-                  {"memory", limits.memory},
-                  {"keys", own}});
+  json terms{{"op", "terms"},         {"user", user_},
+             {"jobs", limits.jobs},   {"connections", limits.connections},
+             {"rate", limits.rate},   {"memory", limits.memory},
+             {"keys", std::move(own)}};
+  channel_->send(terms);
+  core::wipe_secrets(terms);
 }
 
 void UserWorker::drain() { channel_->send({{"op", "drain"}}); }

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "core/any_json.hpp"
+#include "core/wipe.hpp"
+
 namespace isthmus::daemon {
 namespace {
 
@@ -60,7 +63,8 @@ struct WorkerChannel::State : std::enable_shared_from_this<State> {
     while (socket.is_open()) {
       auto packet = receive(socket.native_handle());
       if (!packet) return wait();
-      const auto message = nlohmann::json::parse(packet->text, nullptr, false);
+      auto message = nlohmann::json::parse(packet->text, nullptr, false);
+      core::wipe(packet->text);    // there may be secrets in it
       if (!message.is_object()) {  // no more come
         std::error_code ignored;
         socket.close(ignored);
@@ -68,6 +72,7 @@ struct WorkerChannel::State : std::enable_shared_from_this<State> {
         return;
       }
       if (heard) heard(message, std::move(packet->descriptor));
+      core::wipe_secrets(message);
     }
   }
 };
@@ -102,9 +107,11 @@ bool WorkerChannel::send(const nlohmann::json& message, int descriptor) {
     head->cmsg_len = CMSG_LEN(sizeof descriptor);
     std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
   }
-  return text.size() <= kMostOfPacket &&
-         ::sendmsg(state_->socket.native_handle(), &packet, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-             static_cast<ssize_t>(text.size());
+  const bool sent = text.size() <= kMostOfPacket &&
+                    ::sendmsg(state_->socket.native_handle(), &packet,
+                              MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  core::wipe(text);  // there may be secrets in it
+  return sent;
 }
 
 }  // namespace isthmus::daemon

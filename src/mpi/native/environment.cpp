@@ -33,7 +33,7 @@ std::string optional(const char* name) {
   return value ? value : "";
 }
 
-std::string take_secret() {
+core::Secret take_secret() {
   std::string hex = required("ISTHMUS_SECRET");
   char* in_place = setting("ISTHMUS_SECRET");
   explicit_bzero(in_place, std::strlen(in_place));

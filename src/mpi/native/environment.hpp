@@ -5,20 +5,23 @@
 #include <optional>
 #include <string>
 
+#include "core/wipe.hpp"
+
 namespace isthmus::face {
 
 struct Environment {
-  std::string job, world, cluster, secret;  ///< secret: raw bytes
-  std::string collectives, networks;        ///< ISTHMUS_COLL, ISTHMUS_NETWORK; mostly empty
-  std::string trace, trace_directory;       ///< ISTHMUS_TRACE, ISTHMUS_TRACE_DIR; mostly empty
-  std::string trace_records;                ///< ISTHMUS_TRACE_RECORDS; mostly empty
-  bool trace_gathered = false;              ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it
-  std::string ports;                        ///< ISTHMUS_PORTS; mostly empty
-  bool sockets = false;                     ///< ISTHMUS_LEG is "socket": no memory with gateways
-  std::optional<std::size_t> lend_from;     ///< ISTHMUS_LEND; usually empty
-  bool stats = false;                       ///< ISTHMUS_STATS: print statistics in the end
-  bool reorders = false;                    ///< ISTHMUS_REORDER: topologies may move ranks
-  int first = 0;                            ///< world rank of the cluster's native rank 0
+  std::string job, world, cluster;
+  core::Secret secret;                   ///< raw bytes
+  std::string collectives, networks;     ///< ISTHMUS_COLL, ISTHMUS_NETWORK; mostly empty
+  std::string trace, trace_directory;    ///< ISTHMUS_TRACE, ISTHMUS_TRACE_DIR; mostly empty
+  std::string trace_records;             ///< ISTHMUS_TRACE_RECORDS; mostly empty
+  bool trace_gathered = false;           ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it
+  std::string ports;                     ///< ISTHMUS_PORTS; mostly empty
+  bool sockets = false;                  ///< ISTHMUS_LEG is "socket": no memory with gateways
+  std::optional<std::size_t> lend_from;  ///< ISTHMUS_LEND; usually empty
+  bool stats = false;                    ///< ISTHMUS_STATS: print statistics in the end
+  bool reorders = false;                 ///< ISTHMUS_REORDER: topologies may move ranks
+  int first = 0;                         ///< world rank of the cluster's native rank 0
 };
 
 /// Which part of the grid's command line this process belongs to. Stands once the environment has
