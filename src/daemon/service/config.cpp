@@ -8,7 +8,11 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <sstream>
+#include <string_view>
 
 #include "daemon/launch/failure.hpp"
 #include "net/address.hpp"
@@ -53,6 +57,17 @@ std::string with_home(const std::string& path) {
   const char* const home = std::getenv("HOME");
   return path.starts_with("~/") && home != nullptr ? home + path.substr(1) : path;
 }
+
+// Editors on Windows put a byte order mark first.
+class WithoutMark : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& in) const override {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::istringstream rest(text.starts_with(mark) ? text.substr(mark.size()) : std::move(text));
+    return CLI::ConfigTOML::from_config(rest);
+  }
+};
 
 void check(const ServiceConfig& config) {
   for (const std::string& address : config.listen) {
@@ -118,6 +133,7 @@ ServiceConfig read_service_config(const std::string& file) {
   std::string rate, memory;
   std::vector<std::string> listen;
   CLI::App keys{"the keys of a service's file"};
+  keys.config_formatter(std::make_shared<WithoutMark>());
   keys.set_config("--config", "", "", true);
   keys.allow_config_extras(CLI::config_extras_mode::error);
   keys.add_option("--listen", listen);

@@ -55,6 +55,11 @@ TEST_F(ServiceFiles, AConfigurationIsRead) {
   EXPECT_TRUE(config("keys = \"/k\"\n").allows("203.0.113.1"));
 }
 
+TEST_F(ServiceFiles, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(config("\xEF\xBB\xBFkeys = \"/k\"\njobs = 3\n").limits.jobs, 3);
+  EXPECT_THROW(config("keys = \"/k\"\n\xEF\xBB\xBFjobs = 3\n"), Failure);
+}
+
 TEST_F(ServiceFiles, WhatIsWrongIsTold) {
   for (const char* text :
        {"", "keys = \"k\"\nspeed = 1\n", "keys = \"k\"\nrate = \"1 Gbit\"\n",
