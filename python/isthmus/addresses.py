@@ -7,7 +7,7 @@ from isthmus.grid import GatewaySpec
 from isthmus.gridkeys import is_place
 
 ANY_HOST = ("0.0.0.0", "[::]")
-ANYWHERE = "tcp:0.0.0.0:0"
+ANYWHERE = "tcp:[::]:0"  # by IPv4, too; an agent without IPv6 listens at 0.0.0.0
 
 
 @dataclass(frozen=True)

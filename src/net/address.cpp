@@ -1,6 +1,8 @@
 #include "net/address.hpp"
 
+#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <stdexcept>
@@ -68,6 +70,14 @@ std::string to_string(const Address& address) {
   return "tcp:" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
          std::to_string(address.port) +
          (address.last_port != 0 ? "-" + std::to_string(address.last_port) : "");
+}
+
+std::string listening_host(const std::string& host) {
+  if (host != "::") return host;
+  const int socket = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return "0.0.0.0";
+  ::close(socket);
+  return host;
 }
 
 asio::local::stream_protocol::endpoint unix_endpoint(const Address& address) {

@@ -21,6 +21,8 @@ struct Address {
 /// Throws std::invalid_argument with a sentence that names the text and the allowed forms.
 Address parse_address(const std::string& text);
 std::string to_string(const Address& address);
+/// The host at which [::] listens: 0.0.0.0 where the system has no IPv6. Others are as they were.
+std::string listening_host(const std::string& host);
 /// Of a unix socket.
 asio::local::stream_protocol::endpoint unix_endpoint(const Address& address);
 

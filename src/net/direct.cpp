@@ -70,17 +70,12 @@ void Direct::listen(const std::string& ports) {
     }
   }
   if (!tcp) return;
-  const std::string port = ports.empty() ? "0" : ports;
   std::string bound;
   try {
-    bound = listener_->listen("tcp:[::]:" + port);  // for both kinds of addresses
-  } catch (const std::exception&) {
-    try {
-      bound = listener_->listen("tcp:0.0.0.0:" + port);  // a host without the newer kind
-    } catch (const ListenError&) {
-      if (ports.empty()) throw;
-      return;
-    }
+    bound = listener_->listen("tcp:[::]:" + (ports.empty() ? "0" : ports));
+  } catch (const ListenError&) {
+    if (ports.empty()) throw;
+    return;
   }
   tcp_addresses_ = host_addresses(parse_address(bound).port);
 }

@@ -8,6 +8,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/ip/v6_only.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -236,6 +237,9 @@ Acceptor open_door(asio::io_context& io, const Socket::endpoint_type& endpoint, 
   ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   std::error_code ignored;
   if (!is_unix) acceptor.set_option(asio::socket_base::reuse_address(true), ignored);
+  if (endpoint.protocol().family() == AF_INET6) {
+    acceptor.set_option(asio::ip::v6_only(false), ignored);
+  }
   acceptor.bind(endpoint, error);
   // Two that have bound the same port both succeed; only one of them listens.
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -253,6 +257,7 @@ std::string Listener::listen(const std::string& text) {
     acceptor = open_door(io, unix_endpoint(address), true, error);
     if (!error && !address.shares_memory) ::chmod(address.path.c_str(), 0600);
   } else {
+    address.host = listening_host(address.host);
     tcp::resolver resolver(io);
     const auto found = resolver.resolve(address.host, "0", tcp::resolver::passive, error);
     if (error || found.empty()) {

@@ -64,6 +64,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   /// Returns the address with the port filled in; of "tcp:HOST:FIRST-LAST" the first that is free.
+  /// "tcp:[::]:PORT" takes connections by IPv6 and by IPv4. On a host without IPv6 it is 0.0.0.0.
   /// Throws ListenError.
   std::string listen(const std::string& address);
   /// Serves a connection from another host that came by a service, as those that come by a port.

@@ -132,6 +132,20 @@ TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
   EXPECT_EQ(listener->turned_away().dropped, 50 - kPlaces + 1);
 }
 
+TEST_F(Listening, EverywhereIsByBothKindsOfAddresses) {
+  const auto listener = make();
+  const Address address = parse_address(listener->listen("tcp:[::]:0"));
+  ASSERT_EQ(address.host, listening_host("::"));
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    const tcp::endpoint there(asio::ip::make_address(host), address.port);
+    std::error_code error;
+    tcp::socket socket(io);
+    socket.connect(there, error);
+    // The loopback may lack an address of the newer kind.
+    EXPECT_TRUE(!error || (there.address().is_v6() && error.value() != ECONNREFUSED)) << host;
+  }
+}
+
 TEST_F(Listening, OfARangeTheFirstFreePortIsTaken) {
   // A range whose first port is known to be free or ours.
   const auto first = make();

@@ -98,7 +98,7 @@ def test_a_gateway_that_is_written_down_is_as_it_says():
         TWO + NETWORKS + "[[gateway]]\nhost = 'z2'\nclusters = ['b', 'a']\nport = '7400'"
     )
     assert [gateway.clusters for gateway in plan.gateways] == [(0, 1), (1, 0)]
-    assert plan.gateways[1].listen == ["tcp:0.0.0.0:7400"]
+    assert plan.gateways[1].listen == ["tcp:[::]:7400"]
 
 
 def test_an_agents_host_in_both_networks():

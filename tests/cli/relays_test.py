@@ -96,7 +96,7 @@ def test_agents_that_dial_in():
     assert [len(agent.gateways) for agent in joining] == [1, 0, 1]
     (apart,) = (agent for agent in plan.agents if not agent.joins)
     assert plan.where(apart) == "gateway of cluster b on b0"
-    assert [gateway.listen for gateway in joining[0].gateways] == [["tcp:0.0.0.0:0"]]
+    assert [gateway.listen for gateway in joining[0].gateways] == [["tcp:[::]:0"]]
 
 
 def test_setup_and_program_of_a_cluster(grid):

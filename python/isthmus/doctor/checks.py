@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from isthmus import services
-from isthmus.addresses import Place, split_address
+from isthmus.addresses import ANYWHERE, Place, split_address
 from isthmus.doctor import cores, filesystems, legs, machines, starting, tcp
 from isthmus.doctor import links as probes
 from isthmus.doctor.findings import Finding, Say
@@ -184,7 +184,7 @@ def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, 
     (_, here, source), (agent, there, target) = ends
     where = f"{plan.where(ends[0][0])} -> {plan.where(agent)}"
     local = all(a.host is None for a in plan.agents)
-    listen = "tcp:127.0.0.1:0" if local else "tcp:0.0.0.0:0"
+    listen = "tcp:127.0.0.1:0" if local else ANYWHERE
     names = [agent.host.rpartition("@")[2]] if agent.host else []
     try:
         found = probes.measure(source, target, Place(listen), [*names, there.name])

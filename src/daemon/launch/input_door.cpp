@@ -4,6 +4,7 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/ip/v6_only.hpp>
 #include <sstream>
 
 #include "core/hex.hpp"
@@ -12,6 +13,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/log/rare_lines.hpp"
 #include "net/accept_all.hpp"
+#include "net/address.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
@@ -148,9 +150,11 @@ InputDoor::InputDoor(asio::io_context& context) : state_(std::make_shared<State>
   state_->credentials = {kName, {secret.begin(), secret.end()}};
   std::error_code error;
   tcp::acceptor& acceptor = state_->acceptor;
-  acceptor.open(tcp::v4(), error);
+  const tcp::endpoint everywhere(asio::ip::make_address(net::listening_host("::")), 0);
+  acceptor.open(everywhere.protocol(), error);
   if (!error) ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-  if (!error) acceptor.bind({tcp::v4(), 0}, error);
+  if (!error && everywhere.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
+  if (!error) acceptor.bind(everywhere, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     throw Failure("standard input cannot be given to ranks on other hosts: no TCP port of " +
@@ -171,9 +175,7 @@ InputDoor::~InputDoor() {
 InputAddress InputDoor::address() const {
   const std::uint16_t port = state_->acceptor.local_endpoint().port();
   InputAddress address{{}, state_->credentials};
-  for (const std::string& own : net::host_addresses(port)) {
-    if (own.find('[') == std::string::npos) address.addresses.push_back(own);
-  }
+  address.addresses = net::host_addresses(port);
   address.addresses.push_back("tcp:" + host_name() + ":" + std::to_string(port));
   return address;
 }
