@@ -24,6 +24,12 @@ namespace {
 constexpr std::chrono::milliseconds kAgain{200}, kMostAgain{2000};
 constexpr std::chrono::milliseconds kLimit{5000};
 
+// The service has answered: not now.
+class NotNow : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 template <class Number>
 void put(unsigned char* at, Number value) {
   for (std::size_t i = 0; i < sizeof value; ++i) at[i] = static_cast<unsigned char>(value >> 8 * i);
@@ -73,6 +79,7 @@ asio::awaitable<void> ask(Socket& socket, const Service& service, ServiceRequest
   if (head[0] == static_cast<unsigned char>(ServiceVerdict::Granted)) co_return;
   sentence = "the service " + service.at + " says: " + sentence;
   if (head[0] == static_cast<unsigned char>(ServiceVerdict::Refused)) throw Refusal(sentence);
+  if (head[0] == static_cast<unsigned char>(ServiceVerdict::NotNow)) throw NotNow(sentence);
   throw std::runtime_error(sentence);
 }
 
@@ -201,14 +208,26 @@ struct ServiceDoor::State : std::enable_shared_from_this<State> {
     }
   }
 
+  // The caller waits meanwhile, so a connection that is lost before the answer is made anew.
   static asio::awaitable<void> take(std::shared_ptr<State> self, std::uint64_t number) {
-    try {
-      Socket socket = co_await ask_service(
-          self->service, {ServiceRequest::Verb::Take, self->node, number}, kLimit);
-      if (!self->closed) self->called(std::move(socket), "the service " + self->service.at);
-    } catch (const std::exception& error) {  // whoever called tries again
-      if (!self->closed && self->trouble) self->trouble(error.what());
+    const auto begin = std::chrono::steady_clock::now();
+    std::string last;
+    for (asio::steady_timer again(self->io);;) {
+      try {
+        Socket socket = co_await ask_service(
+            self->service, {ServiceRequest::Verb::Take, self->node, number}, kLimit);
+        if (!self->closed) self->called(std::move(socket), "the service " + self->service.at);
+        co_return;
+      } catch (const std::exception& error) {
+        last = error.what();
+        if (dynamic_cast<const NotNow*>(&error) != nullptr) break;  // the caller tries again
+        if (dynamic_cast<const Refusal*>(&error) != nullptr) break;
+      }
+      if (self->closed || std::chrono::steady_clock::now() - begin > kServiceCall) break;
+      again.expires_after(kAgain);
+      co_await again.async_wait(asio::use_awaitable);
     }
+    if (!self->closed && self->trouble) self->trouble(last);
   }
 };
 

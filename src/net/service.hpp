@@ -54,6 +54,9 @@ enum class ServiceVerdict : std::uint8_t { Granted = 0, Refused = 1, NotNow = 2 
 /// One that awaits calls hears numbers of calls (8 bytes each), and 0 as a sign of life this often.
 constexpr std::chrono::seconds kServiceBeat{10};
 
+/// A call waits this long at the service until it is taken.
+constexpr std::chrono::seconds kServiceCall{10};
+
 /// A connection on which the service has granted the request. Throws net::Refusal (handshake.hpp)
 /// where asking again is of no use, else std::runtime_error; the sentence names the service.
 asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,

@@ -52,6 +52,8 @@ class Strangers {
   /// Counts one that was turned down before it had a place.
   void refused() { ++refused_; }
   DoorCount turned_away() const { return {refused_, admission_.dropped()}; }
+  /// The most places at a time.
+  std::size_t most() const { return admission_.most(); }
 
  private:
   core::Admission admission_;

@@ -8,6 +8,7 @@ import hmac
 import secrets
 import socket
 import struct
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,11 @@ _AGAIN, _MOST_AGAIN = 0.2, 2.0
 _NONCE = 32
 _LAST_VERDICT = 4  # docs/protocol.md
 _MOST_TAKING = 64  # calls being taken; further callers try again
+_CALL_WAITS = 10.0  # seconds that a call waits at the service until it is taken
+
+
+class RefusedError(RunError):
+    """The service has answered, and not granted it."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,19 @@ async def wait_for_calls(
     pause = _AGAIN
 
     async def take(number: int) -> None:
-        with contextlib.suppress(RunError, OSError):  # the caller tries again
-            await called(await _ask(service, _TAKE, node, number, _LIMIT))
+        """A connection that is lost before the answer is made anew: the caller waits."""
+        deadline = time.monotonic() + _CALL_WAITS
+        while time.monotonic() < deadline:
+            try:
+                connection = await _ask(service, _TAKE, node, number, _LIMIT)
+            except RefusedError:
+                return  # the caller tries again
+            except RunError:
+                await asyncio.sleep(_AGAIN)
+                continue
+            with contextlib.suppress(RunError, OSError):
+                await called(connection)
+            return
 
     while True:
         try:
@@ -84,7 +101,7 @@ async def _ask(service: Service, verb: int, node: int, number: int, limit: float
         verdict, size = await _read(connection, 2, limit)
         sentence = (await _read(connection, size, _LIMIT)).decode(errors="replace")
         if verdict:
-            raise RunError(f"the service {service.at} says: {sentence}")
+            raise RefusedError(f"the service {service.at} says: {sentence}")
     except BaseException as error:
         connection.close()
         if isinstance(error, OSError | asyncio.TimeoutError):
@@ -138,7 +155,7 @@ async def _prove(connection: socket.socket, service: Service) -> None:
         if not shown[0] and hmac.compare_digest(shown[1:], proof(b"server", challenge[1:])):
             return
     key = service.name.partition("/")[0]
-    raise RunError(
+    raise RefusedError(
         f"the service {service.at} does not take the key {key}: it does not know the key, or "
         "has another secret for it (ask its administrator for a new one)"
     )

@@ -7,6 +7,7 @@
 #include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/ip/v6_only.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <string_view>
@@ -27,6 +28,8 @@ using asio::ip::tcp;
 constexpr std::chrono::seconds kLimit{5};
 // After what says too little it looks again, each time later.
 constexpr std::chrono::milliseconds kFirstLook{20}, kLastLook{500};
+// One that finds no room tries again so soon: there is room as soon as a process has read.
+constexpr std::chrono::milliseconds kNoRoom{10};
 
 }  // namespace
 
@@ -65,19 +68,29 @@ struct Doorway::State : std::enable_shared_from_this<State> {
       try {
         const net::Deadline deadline(self->io.get_executor(), kLimit, close);
         found = co_await look(self->io, *socket);
-        if (found.opening) place.served();
+        if (found.opening && co_await hand_over(*self, *socket, from, *found.opening)) {
+          place.served();
+        }
       } catch (const std::exception& error) {
-        const std::string why =
-            place.dropped() ? "it had not said whose it is, and others came" : error.what();
-        found = {OpeningRead::State::Wrong, {}, "it said too little: " + why};
+        std::string why = found.opening ? "its user's process had no room for it in time"
+                                        : std::string("it said too little: ") + error.what();
+        if (place.dropped()) why = "it was dropped, since others came";
+        found = {OpeningRead::State::Wrong, {}, std::move(why)};
       }
     }
-    if (self->closed) co_return;
-    if (found.opening) {
-      self->events.named(std::move(*socket), from, *found.opening);
-    } else {
-      self->events.refused(from, found.why);
+    if (!self->closed && !found.opening) self->events.refused(from, found.why);
+  }
+
+  // It keeps its place until it is taken, and may be dropped before.
+  static asio::awaitable<bool> hand_over(State& self, tcp::socket& socket, const std::string& from,
+                                         const Opening& opening) {
+    asio::steady_timer again(self.io);
+    while (!self.closed && !self.events.named(socket, from, opening)) {
+      again.expires_after(kNoRoom);
+      co_await again.async_wait(asio::use_awaitable);
+      if (!socket.is_open()) throw std::runtime_error("there was no room for it");
     }
+    co_return !self.closed;
   }
 
   // The bytes stay for whoever serves the connection.
@@ -107,6 +120,7 @@ Doorway::~Doorway() {
 
 std::string Doorway::listen(const std::string& text) {
   net::Address address = net::parse_address(text);
+  address.host = net::listening_host(address.host);
   auto acceptor = std::make_shared<tcp::acceptor>(state_->io);
   try {
     tcp::resolver resolver(state_->io);
@@ -116,6 +130,7 @@ std::string Doorway::listen(const std::string& text) {
     acceptor->open(endpoint.protocol());
     ::fcntl(acceptor->native_handle(), F_SETFD, FD_CLOEXEC);
     acceptor->set_option(asio::socket_base::reuse_address(true));
+    if (endpoint.address().is_v6()) acceptor->set_option(asio::ip::v6_only(false));
     acceptor->bind(endpoint);
     acceptor->listen();
   } catch (const std::system_error& error) {

@@ -17,7 +17,10 @@ class Doorway {
  public:
   struct Events {
     std::function<bool(const std::string& address)> allowed;
-    std::function<void(asio::ip::tcp::socket socket, std::string from, Opening opening)> named;
+    /// False: there is no room for it now, and it is tried again. It has taken the socket if true.
+    std::function<bool(asio::ip::tcp::socket& socket, const std::string& from,
+                       const Opening& opening)>
+        named;
     std::function<void(const std::string& from, const std::string& why)> refused;
     std::function<void(const std::string& sentence)> short_of_files;  ///< as net::accept_all's
   };

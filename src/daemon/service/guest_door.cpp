@@ -19,8 +19,8 @@ GuestDoor::GuestDoor(asio::io_context& io, const std::string& self, const std::s
                      const std::string& secret)
     : key_(key),
       doorway_(io, {[](const std::string&) { return true; },
-                    [this](asio::ip::tcp::socket socket, const std::string& from,
-                           const Opening& opening) { named(std::move(socket), from, opening); },
+                    [this](asio::ip::tcp::socket& socket, const std::string& from,
+                           const Opening& opening) { return named(socket, from, opening); },
                     [this](const std::string& from, const std::string& why) {
                       log_turned_away("a guest from " + from + " is turned away: " + why);
                     },
@@ -58,15 +58,18 @@ void GuestDoor::log_turned_away(const std::string& what) {
   if (const auto line = rare_.add(what)) log::debug("{}", log::text_of(*line));
 }
 
-// The socket is closed here; the process that serves it has a copy.
-void GuestDoor::named(asio::ip::tcp::socket socket, const std::string& from,
+// False: the process that serves guests has no room for it now.
+bool GuestDoor::named(asio::ip::tcp::socket& socket, const std::string& from,
                       const Opening& opening) {
-  if (opening.key != key_) return log_turned_away(from + " has not the key of this run's guests");
   std::error_code error;
-  const bool v6 = socket.local_endpoint(error).address().is_v6();
-  if (!worker_->serve(socket.native_handle(), v6, from, opening)) {
-    log::debug("too many guests at once");
+  if (opening.key == key_) {
+    const bool v6 = socket.local_endpoint(error).address().is_v6();
+    if (!worker_->serve(socket.native_handle(), v6, from, opening)) return false;
+  } else {
+    log_turned_away(from + " has not the key of this run's guests");
   }
+  socket.close(error);  // the process that serves it has a copy
+  return true;
 }
 
 }  // namespace isthmus::daemon

@@ -27,7 +27,7 @@ class GuestDoor {
 
  private:
   void log_turned_away(const std::string& what);
-  void named(asio::ip::tcp::socket socket, const std::string& from, const Opening& opening);
+  bool named(asio::ip::tcp::socket& socket, const std::string& from, const Opening& opening);
 
   std::string key_;
   log::RareLines<std::string> rare_;

@@ -51,8 +51,8 @@ class Service {
         drained_(io_),
         doorway_(io_,
                  {[this](const std::string& address) { return config_.allows(address); },
-                  [this](tcp::socket socket, const std::string& from, Opening opening) {
-                    named(std::move(socket), from, std::move(opening));
+                  [this](tcp::socket& socket, const std::string& from, const Opening& opening) {
+                    return named(socket, from, opening);
                   },
                   [this](const std::string& from, const std::string& why) { refused(from, why); },
                   [this](const std::string& sentence) { short_of_files(sentence); }}) {}
@@ -84,22 +84,27 @@ class Service {
   }
 
  private:
-  void named(tcp::socket socket, const std::string& from, Opening opening) {
+  // False: its user's process has no room for it now.
+  bool named(tcp::socket& socket, const std::string& from, const Opening& opening) {
     refresh_keys();
     const auto key = std::find_if(keys_.begin(), keys_.end(), [&opening](const ServiceKey& known) {
       return known.id == opening.key;
     });
-    if (key == keys_.end()) return unknown(std::move(socket), from, opening);
+    if (key == keys_.end()) {
+      unknown(std::move(socket), from, opening);
+      return true;
+    }
     try {
       UserWorker& worker = worker_of(key->user);
       std::error_code error;
       const bool v6 = socket.local_endpoint(error).address().is_v6();
-      if (!worker.serve(socket.native_handle(), v6, from, opening)) {
-        refused(from, "user " + key->user + " has too many at once");
-      }
+      if (!worker.serve(socket.native_handle(), v6, from, opening)) return false;
     } catch (const Failure& failure) {
       refused(from, failure.what());
     }
+    std::error_code ignored;
+    socket.close(ignored);  // the user's process has a copy
+    return true;
   }
 
   // It hears that its key is not known as one would whose secret is wrong.

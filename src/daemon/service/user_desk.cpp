@@ -25,7 +25,7 @@ namespace {
 using net::ServiceVerdict;
 using net::Socket;
 
-constexpr std::chrono::seconds kFirstHandshake{5}, kCall{10};
+constexpr std::chrono::seconds kFirstHandshake{5};
 
 // Whoever vanishes without a word is noticed within a minute.
 void keep_alive(Socket& socket) {
@@ -331,7 +331,7 @@ asio::awaitable<void> UserDesk::call(ConnectionPtr mine, core::NodeId node) {
   call->caller = mine;
   calls_[number] = call;
   if (!send_number(*other->socket, number)) other->close();
-  call->answered.expires_after(kCall);
+  call->answered.expires_after(net::kServiceCall);
   std::error_code ignored;
   co_await call->answered.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   calls_.erase(number);

@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr std::chrono::milliseconds kReport{500};
 // What the process needs besides the buffers of its connections.
 constexpr std::uint64_t kOwnMemory = std::uint64_t{128} << 20;
-constexpr std::uint64_t kOwnFiles = 256;
+constexpr std::uint64_t kOwnFiles = 256;  // besides connections and strangers
 
 void set_limit(__rlimit_resource what, std::uint64_t most) {
   rlimit limit{};
@@ -95,7 +95,9 @@ class Worker {
            key.value("memory", std::uint64_t{0})}};
     }
     set_limit(RLIMIT_DATA, terms.limits.memory + kOwnMemory);
-    set_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(terms.limits.connections) + kOwnFiles);
+    // A connection that comes when all files are open is lost without a word.
+    set_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(terms.limits.connections) +
+                                 desk_.most_strangers() + kOwnFiles);
     desk_.learn(std::move(terms));
   }
 
