@@ -30,7 +30,7 @@ class There final : public OpenFile {
       : caller_(std::move(caller)), ahead_(caller_), may_run_ahead_(paths.ahead) {
     static std::atomic<std::uint64_t> last{0};
     file_ = ++last;
-    Request request = asking(Op::Open, flags_of(paths.file.flags));
+    Request request = asking(Op::Open, flags_of(paths.file.flags) | (paths.goes ? kGoes : 0));
     request.b = static_cast<std::int64_t>(paths.file.permissions);
     request.text = paths.file.path;
     request.data = std::as_bytes(std::span(paths.shared));

@@ -31,7 +31,7 @@ enum class Op : std::uint8_t {
 inline constexpr Op kLastOp = Op::Remove;
 
 // Flags of Op::Open, since the system's own differ between architectures.
-inline constexpr std::int64_t kReads = 1, kWrites = 2, kCreates = 4, kExclusive = 8;
+inline constexpr std::int64_t kReads = 1, kWrites = 2, kCreates = 4, kExclusive = 8, kGoes = 16;
 
 struct Request {
   std::uint64_t number = 0;  ///< the reply has the same

@@ -20,7 +20,8 @@ void demand(bool condition, const char* what) {
 
 int system_flags(std::int64_t flags) {
   const std::int64_t ways = flags & (kReads | kWrites);
-  demand(ways != 0 && (flags & ~(kReads | kWrites | kCreates | kExclusive)) == 0, "the mode");
+  demand(ways != 0 && (flags & ~(kReads | kWrites | kCreates | kExclusive | kGoes)) == 0,
+         "the mode");
   const int access = ways == kReads ? O_RDONLY : ways == kWrites ? O_WRONLY : O_RDWR;
   return access | ((flags & kCreates) != 0 ? O_CREAT : 0) |
          ((flags & kExclusive) != 0 ? O_EXCL : 0);
@@ -67,7 +68,12 @@ void Server::open(std::uint32_t client, const Request& request, const Paths* onl
   Open made{.storage = opener_(only == nullptr ? asked : only->file),
             .shared = SharedNumber(only == nullptr ? shared : only->shared),
             .view = {},
-            .parts = {}};
+            .parts = {},
+            .goes = {}};
+  // Those of another run remove nothing here.
+  if ((request.a & kGoes) != 0 && only == nullptr) {
+    made.goes = std::make_unique<Leftover>(request.text);
+  }
   demand(files_.emplace(std::pair(client, request.file), std::move(made)).second, "open twice");
 }
 

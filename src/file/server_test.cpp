@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -73,6 +77,40 @@ TEST(Server, WhoMayHaveOneFileGetsNoOther) {
   request.op = Op::Remove;
   EXPECT_EQ(decode_reply(*server.handle(1, request, &only))->error, EPERM);
   EXPECT_TRUE(removed.empty());
+}
+
+// As a signal does that ends a run, where the process that would remove the file is elsewhere.
+TEST(Server, ASignalRemovesAFileThatIsToGo) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("isthmus-server-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const auto left_by = [&](bool of_other_run, bool closes) {
+    const std::string path = folder / "file";
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGTERM, SIG_DFL);
+      Server server;
+      Request request;
+      request.op = Op::Open;
+      request.a = kReads | kWrites | kCreates | kGoes;
+      request.b = 0600;
+      request.text = path;
+      const Paths only{.file = {.path = path, .flags = O_RDWR | O_CREAT}, .shared = ""};
+      (void)server.handle(1, request, of_other_run ? &only : nullptr);
+      request.op = Op::Close;
+      if (closes) (void)server.handle(1, request);
+      raise(SIGTERM);
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status)) << status;
+    return std::filesystem::remove(path);
+  };
+  EXPECT_FALSE(left_by(false, false));
+  EXPECT_TRUE(left_by(false, true)) << "closed: who asked removes it";
+  EXPECT_TRUE(left_by(true, false)) << "another run removes nothing here";
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Server, LockedRangesAreAlone) {

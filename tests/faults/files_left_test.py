@@ -15,17 +15,17 @@ SOURCE = Path(__file__).with_name("files_left.c")
 
 @pytest.mark.parametrize("library", ["ompi", "mpich"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-@pytest.mark.parametrize("deleted", [False, True])
-def test_files_that_are_open(grid: Grid, tmp_path: Path, library, number, deleted) -> None:
+@pytest.mark.parametrize("words", [[], [""], ["east"]], ids=["stays", "deleted", "elsewhere"])
+def test_files_that_are_open(grid: Grid, tmp_path: Path, library, number, words) -> None:
     program, folder = tmp_path / "files", tmp_path / "data"
     subprocess.run([COMPILERS[library], SOURCE, "-o", program], check=True)
     folder.mkdir()
-    words = [program, folder / "file", *(["deleted"] if deleted else [])]
-    each = ["--on", "east", "-n", 2, *words, ":", "--on", "west", "-n", 2, *words]
+    command = [program, folder / "file", *words]
+    each = ["--on", "east", "-n", 2, *command, ":", "--on", "west", "-n", 2, *command]
     with grid.start(*each) as run:
         assert run.stdout.readline() == "open\n"
         assert len(list(folder.iterdir())) == 2, "the file and its shared pointer"
         run.send_signal(number)
         _, said = run.communicate(timeout=240)
     assert run.returncode == 128 + number, said
-    assert [file.name for file in folder.iterdir()] == ([] if deleted else ["file"])
+    assert [file.name for file in folder.iterdir()] == ([] if words else ["file"])

@@ -213,6 +213,7 @@ void open_elsewhere(GridFile& file, const Plan& where) {
   const auto open = [&](int more) {
     file::Paths paths = file.paths;
     paths.file.flags |= more;
+    paths.goes = file.keeper && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
     file.run(kOpen, [&] { file.file = file::open_there(file.service, paths); });
   };
   together(file, [&] {
