@@ -222,7 +222,7 @@ OPENINGS = {
     "silent": (b"", 1100, doorways.Limits().of_network),
     "one byte": (b"\x16", 1100, doorways.Limits().of_network),
     "garbage": (b"GET / HTTP/1.1\r\n\r\n", 100, 0),
-    "half a handshake": (HELLO, 100, doorways.HANDSHAKES.of_network),
+    "half a handshake": (HELLO, 100, doorways.NAMELESS.of_network),
 }
 
 
@@ -270,7 +270,7 @@ def test_strangers_keep_nobody_out_of_the_door_for_guests():
         port = fresh("job", 1, await door.open("127.0.0.1", 0))
         number = int(port.at.partition("/")[0].rpartition(":")[2])
         strangers = [await asyncio.to_thread(Strangers, number, 100, f) for f in (b"", HELLO)]
-        await until(lambda: strangers[1].dropped() >= 100 - doorways.HANDSHAKES.of_network)
+        await until(lambda: strangers[1].dropped() >= 100 - 2 * doorways.NAMELESS.of_network)
         for known in (0, 1):
             reader, writer = await dial(port)
             writer.write(b'{"ask": "meet", "port": %d}\n%s\n' % (known, b"x" * 100_000))
@@ -291,7 +291,7 @@ def test_strangers_keep_nobody_out_of_the_door_for_guests():
 
 
 def test_dropped_connections_wait_for_no_handshake(key, monkeypatch):
-    monkeypatch.setattr(Doorway, "_begin_next", lambda self: None)
+    monkeypatch.setattr(doorways._Handshakes, "begin_one", lambda self: None)
 
     async def go():
         heard = Heard()
@@ -299,11 +299,54 @@ def test_dropped_connections_wait_for_no_handshake(key, monkeypatch):
             most = doorways.Limits().of_network
             strangers = await asyncio.to_thread(Strangers, port, most + 100, HELLO)
             await until(lambda: strangers.dropped() == 100)
-            (waiting,) = door._doorway._turns.values()
+            (waiting,) = door._doorway._nameless.waiting.values()
             assert len(waiting) <= most
             strangers.close()
 
     asyncio.run(go())
+
+
+@pytest.mark.parametrize("knows", ["part", "stranger"])
+def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
+    key, tmp_path, monkeypatch, knows
+):
+    """The first may begin at once, and no other. Whoever names the door waits for none of them."""
+    monkeypatch.setattr(doorways, "NAMELESS_A_SECOND", 1e-3)
+    begun = []
+    begin_one = doorways._Handshakes.begin_one
+    monkeypatch.setattr(
+        doorways._Handshakes, "begin_one", lambda self: (begun.append(self), begin_one(self))
+    )
+    file = str(key.file(tmp_path, "east"))
+    if knows == "stranger":
+        monkeypatch.setattr(joiner, "server_name", lambda path: "a" * 32)
+
+    async def go():
+        heard = Heard()
+        async with a_queues_door(heard, key) as (door, port):
+            strangers = await asyncio.to_thread(Strangers, port, 20, HELLO)
+            nameless = door._doorway._nameless
+            await until(lambda: sum(map(len, nameless.waiting.values())) == 19)
+            come = asyncio.create_task(
+                asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], file, 0)
+            )
+            if knows == "part":
+                (await come).close()
+                assert begun.count(door._doorway._users) == 1
+            else:
+                await until(lambda: sum(map(len, nameless.waiting.values())) == 20)
+            assert begun.count(nameless) == 1
+            strangers.close()
+        if knows == "stranger":
+            with pytest.raises(joiner.JoinError):
+                await come
+
+    asyncio.run(go())
+
+
+def test_door_and_parts_agree_on_the_name_of_the_door(key, tmp_path):
+    file = str(key.file(tmp_path, "east"))
+    assert joiner.server_name(file) in key.lock.names
 
 
 @contextlib.asynccontextmanager

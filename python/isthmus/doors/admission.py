@@ -1,6 +1,7 @@
 """Which connections may wait at a door before they have proved who they are. One of them is dropped
 when there are too many. This follows src/core/admission.hpp. Pure: no sockets, no clock."""
 
+import functools
 import ipaddress
 import random
 from collections.abc import Hashable, Iterable, Iterator
@@ -21,6 +22,7 @@ class Origin:
     shown: str
 
 
+@functools.lru_cache(4096)
 def of_address(text: str) -> Origin:
     """Of an IP address: IPv6 hosts count by /64, and their sites by /48."""
     address = ipaddress.ip_address(text.partition("%")[0])

@@ -20,8 +20,11 @@ from isthmus.errors import RunError
 
 PATIENCE = 10.0  # seconds that a connection has for its proof
 MOST_FIRST = 4096  # bytes of a first line
-# A handshake of asyncio takes 0.34 MB (November 2026), a connection without one 6 KB.
+# A handshake of asyncio takes 0.34 MB and 2 ms of a processor (November 2026), a connection without
+# one 6 KB. Those of callers who do not name the door are fewer, and begin at a bounded rate.
 HANDSHAKES = Limits(total=64, of_network=32, of_site=48)
+NAMELESS = Limits(total=16, of_network=8, of_site=12)
+NAMELESS_A_SECOND = 40
 _RECORD = 5  # bytes of the header of a TLS record
 _MOST_RECORD = 1 << 14
 _AT_ONCE = 64  # connections that are accepted before others are heard
@@ -37,11 +40,12 @@ class Place:
 
     def __init__(self, doorway: "Doorway", connection: socket.socket, origin: Origin) -> None:
         self._doorway = doorway
-        self._connection = connection
+        self.connection = connection
         self.origin = origin
         self.is_heard = self.is_proved = self.is_dropped = False
         self.timer = asyncio.get_running_loop().call_later(PATIENCE, self.drop)
         self.first: FirstLine | None = None
+        self.names_door = False  # its first record has a name of the door
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def in_time(self) -> None:
@@ -68,9 +72,42 @@ class Place:
         self.is_dropped = True
         self.may_begin()
         with contextlib.suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RDWR)
+            self.connection.shutdown(socket.SHUT_RDWR)
         if self.first:
             self.first.abort()
+
+
+class _Handshakes:
+    """TLS handshakes of one kind of callers: waiting for their turn, and under way."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.running: Admission[Place] = Admission(limits)
+        self.waiting: dict[Hashable, dict[Place, None]] = {}  # by network, the latest last
+
+    def wait(self, place: Place) -> None:
+        self.waiting.setdefault(place.origin.network, {})[place] = None
+
+    def waits_no_more(self, place: Place) -> None:
+        of_network = self.waiting.get(place.origin.network, {})
+        of_network.pop(place, None)
+        if not of_network:
+            self.waiting.pop(place.origin.network, None)
+
+    def begin_one(self) -> None:
+        """The latest of the network with the fewest under way begins: where too many come, the
+        oldest would be served too late."""
+        if not self.waiting:
+            return
+        running = {network: self.running.of(network) for network in self.waiting}
+        fewest = min(running.values())
+        network = random.choice([each for each in running if running[each] == fewest])
+        place = next(reversed(self.waiting[network]))
+        self.waits_no_more(place)
+        if place.is_dropped:
+            return
+        if dropped := self.running.arrives(place, place.origin):
+            dropped.drop()
+        place.may_begin()
 
 
 class Doorway:
@@ -82,6 +119,7 @@ class Doorway:
         factory: Factory | None = None,
         greet: Greet | None = None,
         context: ssl.SSLContext | None = None,
+        names: frozenset[str] = frozenset(),
         say: Callable[[str], None],
         tell: Callable[[str], None],
         limits: Limits | None = None,
@@ -89,19 +127,23 @@ class Doorway:
     ) -> None:
         """With a `context`, connections speak TLS. Either a `factory` makes their protocols, which
         report the finished handshake as the proof. Or `greet` runs until the proof, or longer.
+        Users call the door by one of `names` (`server_name`), and go before others.
         `say` is for troubles, `tell` for strangers."""
         self._factory = factory
         self._greet = greet
         self._context = context
+        self._names = [name.encode() for name in names]
         self._say = say
         self._tell = tell
         self._first_line = first_line
         self._places: Admission[Place] = Admission(_affordable(limits or Limits()))
-        self._handshakes: Admission[Place] = Admission(HANDSHAKES)
-        self.admissions = (self._places, self._handshakes)
+        self._named: Admission[Place] = Admission(_affordable(limits or Limits()))
+        self._users = _Handshakes(HANDSHAKES)
+        self._nameless = _Handshakes(NAMELESS)
+        self.admissions = (self._places, self._named, self._users.running, self._nameless.running)
         self._tally = Tally()
-        self._turns: dict[Hashable, dict[Place, None]] = {}  # by network, the latest last
-        self._begins = False  # _begin_next is about to be called
+        self._begin: asyncio.TimerHandle | None = None  # of the next handshake
+        self._next_nameless = 0.0  # time of the loop
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: socket.socket | None = None
         self._resume: asyncio.TimerHandle | None = None
@@ -114,12 +156,13 @@ class Doorway:
 
     def close(self) -> None:
         """All connections end but those that are somebody's."""
-        if self._resume:
-            self._resume.cancel()
+        for timer in (self._resume, self._begin):
+            if timer:
+                timer.cancel()
         if self._listening:
             asyncio.get_running_loop().remove_reader(self._listening)
             self._listening.close()
-        for place in list(self._places):
+        for place in [*self._places, *self._named]:
             place.drop()
 
     def _accept(self) -> None:
@@ -155,79 +198,109 @@ class Doorway:
         """A connection that has come."""
         connection.setblocking(False)
         place = Place(self, connection, origin)
-        if dropped := self._places.arrives(place, origin):
+        record = _record_there(connection) if self._context else None
+        place.names_door = self._is_named_in(record)
+        self._enter(place)
+        if record is None or place.names_door:
+            self._begin_task(place)
+        else:
+            # Most strangers end here, at a fifth of the price of a task (November 2026).
+            place.turn.add_done_callback(lambda _: self._turn_has_come(place))
+            self._nameless.wait(place)
+            self._begin_soon()
+
+    def _is_named_in(self, record: bytes | None) -> bool:
+        return record is not None and any(name in record for name in self._names)
+
+    def _enter(self, place: Place) -> None:
+        places = self._named if place.names_door else self._places
+        if dropped := places.arrives(place, place.origin):
             dropped.drop()
-        task = asyncio.create_task(self._hear(connection, place))
+
+    def _begin_task(self, place: Place) -> None:
+        task = asyncio.create_task(self._hear(place))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _hear(self, connection: socket.socket, place: Place) -> None:
+    def _turn_has_come(self, place: Place) -> None:
+        """Of one that had no task so far."""
+        if place.is_dropped:
+            self._nameless.waits_no_more(place)
+            place.connection.close()
+            self._over(place)
+        else:
+            self._begin_task(place)
+
+    async def _hear(self, place: Place) -> None:
         try:
-            if not self._context or await self._begins_tls(connection, place):
-                await self._serve(connection, place)
+            if not self._context or await self._begins_tls(place):
+                await self._serve(place)
         except (OSError, ValueError, EOFError, RunError) as error:
             # asyncio's frames hold the error and the TLS object. No collector is to be waited for.
             traceback.clear_frames(error.__traceback__)
         finally:
-            for each in self.admissions:
-                each.left(place)
-            if not place.is_heard:
-                place.timer.cancel()
-                if said := self._tally.add(asyncio.get_running_loop().time(), place.origin):
-                    self._tell(said)
+            self._over(place)
 
-    async def _begins_tls(self, connection: socket.socket, place: Place) -> bool:
+    def _over(self, place: Place) -> None:
+        for each in self.admissions:
+            each.left(place)
+        if not place.is_heard:
+            place.timer.cancel()
+            if said := self._tally.add(asyncio.get_running_loop().time(), place.origin):
+                self._tell(said)
+
+    async def _begins_tls(self, place: Place) -> bool:
         """False: it is closed."""
         begins = False
         try:
-            await _client_hello(connection)
-            self._turns.setdefault(place.origin.network, {})[place] = None
-            self._begin_soon()
-            await place.turn
+            if not place.turn.done():
+                if not place.names_door and self._is_named_in(
+                    await _client_hello(place.connection)
+                ):
+                    self._places.left(place)
+                    place.names_door = True
+                    self._enter(place)
+                self._handshakes_of(place).wait(place)
+                self._begin_soon()
+                await place.turn
             begins = not place.is_dropped
         finally:
-            self._no_turn(place)
+            self._handshakes_of(place).waits_no_more(place)
             if not begins:
-                connection.close()
+                place.connection.close()
         return begins
 
-    def _no_turn(self, place: Place) -> None:
-        """It does not wait for one any more."""
-        waiting = self._turns.get(place.origin.network, {})
-        waiting.pop(place, None)
-        if not waiting:
-            self._turns.pop(place.origin.network, None)
+    def _handshakes_of(self, place: Place) -> "_Handshakes":
+        return self._users if place.names_door else self._nameless
 
     def _begin_soon(self) -> None:
-        if self._turns and not self._begins:
-            self._begins = True
-            asyncio.get_running_loop().call_soon(self._begin_next)
+        """One handshake begins in a turn of the loop, so those under way go on."""
+        loop = asyncio.get_running_loop()
+        if self._begin:
+            self._begin.cancel()
+            self._begin = None
+        if self._users.waiting:
+            self._begin = loop.call_later(0, self._begin_next)
+        elif self._nameless.waiting:
+            self._begin = loop.call_at(self._next_nameless, self._begin_next)
 
     def _begin_next(self) -> None:
-        """One handshake begins in a turn of the loop, so those under way go on. It is the latest of
-        the network with the fewest: where too many come, the oldest would be served too late."""
-        self._begins = False
-        if not self._turns:
-            return
-        running = {network: self._handshakes.of(network) for network in self._turns}
-        fewest = min(running.values())
-        network = random.choice([each for each in running if running[each] == fewest])
-        place = next(reversed(self._turns[network]))
-        self._no_turn(place)
-        if not place.is_dropped:
-            if dropped := self._handshakes.arrives(place, place.origin):
-                dropped.drop()
-            place.may_begin()
+        self._begin = None
+        of = self._users if self._users.waiting else self._nameless
+        if of is self._nameless:
+            now = asyncio.get_running_loop().time()
+            self._next_nameless = now + 1 / NAMELESS_A_SECOND
+        of.begin_one()
         self._begin_soon()
 
-    async def _serve(self, connection: socket.socket, place: Place) -> None:
+    async def _serve(self, place: Place) -> None:
         """The transport closes the connection."""
         first = FirstLine(self._first_line)
         made = functools.partial(self._factory, place) if self._factory else lambda: first
         place.first = first
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
-                made, connection, ssl=self._context
+                made, place.connection, ssl=self._context
             )
             if self._greet:
                 await self._greet(first, place)
@@ -296,28 +369,44 @@ def _origin_of(connection: socket.socket) -> Origin:
     return admission.of_address(connection.getpeername()[0])
 
 
-async def _client_hello(connection: socket.socket) -> None:
-    """Until the first record of TLS has come: whoever says nothing, or says it slowly, gets no TLS
-    object. All bytes stay. EOFError where something else comes."""
-    head = await _come(connection, _RECORD)
+def _size_of_record(head: bytes) -> int:
+    """With its header. EOFError where it does not begin a handshake of TLS."""
     kind, major, _, size = struct.unpack(">BBBH", head)
     if kind != 22 or major != 3 or not 4 <= size <= _MOST_RECORD:
         raise EOFError
-    await _come(connection, _RECORD + size)
+    return _RECORD + int(size)
+
+
+def _record_there(connection: socket.socket) -> bytes | None:
+    """The first record of TLS, if it has come already. All bytes stay."""
+    with contextlib.suppress(OSError, EOFError):
+        come = connection.recv(_RECORD + _MOST_RECORD, socket.MSG_PEEK)
+        if len(come) >= _RECORD and len(come) >= _size_of_record(come[:_RECORD]):
+            return come
+    return None
+
+
+async def _client_hello(connection: socket.socket) -> bytes:
+    """The first record of TLS, once it has come: whoever says nothing, or says it slowly, gets no
+    TLS object. All bytes stay. EOFError where something else comes."""
+    size = _size_of_record(await _come(connection, _RECORD))
+    record = await _come(connection, size)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+    return record
 
 
 async def _come(connection: socket.socket, size: int) -> bytes:
-    """The header, once the kernel has `size` bytes. EOFError at the end."""
+    """The first `size` bytes, once the kernel has them. EOFError at the end."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
-    loop.add_reader(connection, lambda: None if ready.done() else ready.set_result(None))
+    number = connection.fileno()  # of a socket asyncio would look up its addresses, to no end
+    loop.add_reader(number, lambda: None if ready.done() else ready.set_result(None))
     try:
         await ready
     finally:
-        loop.remove_reader(connection)
+        loop.remove_reader(number)
     head = connection.recv(size, socket.MSG_PEEK)
     if len(head) < size:
         raise EOFError
-    return head[:_RECORD]
+    return head

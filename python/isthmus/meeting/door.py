@@ -14,7 +14,7 @@ from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
 from isthmus.portname import PortName, place_of
-from isthmus.queues.keys import make_key, mark_of, server_context
+from isthmus.queues.keys import make_key, mark_of, server_context, server_name
 from isthmus.relay import Voice
 from isthmus.seeing.lookout import Welcome
 from isthmus.wire import MOST_LINE
@@ -76,8 +76,9 @@ class Door:
         """The doorway, and the mark of its certificate."""
         context, mark = _credentials()
         self._doorway = Doorway(
-            greet=self._greet, context=context, say=self._voice.warn, tell=self._voice.narrate
-        )
+            greet=self._greet, context=context, names=frozenset([server_name(mark)]),
+            say=self._voice.warn, tell=self._voice.narrate,
+        )  # fmt: skip
         return self._doorway, mark
 
     async def _greet(self, first: FirstLine, place: Place) -> None:
@@ -102,11 +103,13 @@ async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWrit
         service = _service(place, port.job)
         connection = await calls.call(service, LAUNCHER)
         reader, writer = await asyncio.open_connection(
-            sock=connection, ssl=context, server_hostname="", limit=MOST_LINE
+            sock=connection, ssl=context, server_hostname=server_name(mark), limit=MOST_LINE
         )
     else:
         host, number = place_of(place)
-        reader, writer = await asyncio.open_connection(host, number, ssl=context, limit=MOST_LINE)
+        reader, writer = await asyncio.open_connection(
+            host, number, ssl=context, server_hostname=server_name(mark), limit=MOST_LINE
+        )
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     if not shown or mark_of(shown)[:_MARK] != mark:
         writer.transport.abort()

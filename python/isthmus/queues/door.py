@@ -86,8 +86,9 @@ class Door:
             return ArrivalProtocol(met, MAX_LINE)
 
         self._doorway = Doorway(
-            factory=arrival, context=self._lock.context, say=self._say, tell=self._say
-        )
+            factory=arrival, context=self._lock.context, names=self._lock.names,
+            say=self._say, tell=self._say,
+        )  # fmt: skip
         self._doorway.listen(listening)
 
     def close(self) -> None:

@@ -81,10 +81,21 @@ def door_of(path: str) -> str:
     return first[1]
 
 
+def server_name(key: str) -> str:
+    """By which the first record of TLS names the door (keys.py), so that strangers do not delay it:
+    only the door knows the marks of its parts."""
+    text = Path(key).read_text()
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    certificate = ssl.PEM_cert_to_DER_cert(text[text.index(begin) : text.index(end) + len(end)])
+    mark = hashlib.sha256(certificate).hexdigest()
+    return hashlib.sha256(f"isthmus door {mark}".encode()).hexdigest()[:32]
+
+
 def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSLSocket:
     """A connection to the first orchestrator that is reached. JoinError where it is another."""
     door = door_of(key)
     made = context(key)
+    name = server_name(key)
     deadline = time.monotonic() + limit
     pause, trouble = FIRST_PAUSE, ""
     while True:
@@ -97,7 +108,7 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
             try:
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                stream = made.wrap_socket(plain)
+                stream = made.wrap_socket(plain, server_hostname=name)
             except ssl.SSLEOFError:
                 plain.close()
                 trouble = f"{host}:{port} closed the connection during the handshake"

@@ -25,6 +25,12 @@ def mark_of(certificate: bytes) -> str:
     return hashlib.sha256(certificate).hexdigest()
 
 
+def server_name(mark: str) -> str:
+    """By which callers who know a mark name the door in the clear first record of TLS. A door lets
+    them go before others, and asks for the proof all the same. joiner.py computes the same."""
+    return hashlib.sha256(f"isthmus door {mark}".encode()).hexdigest()[:32]
+
+
 @dataclass(frozen=True)
 class Key:
     """`text` is both in PEM."""
@@ -106,6 +112,11 @@ class Lock:
         self.context.load_verify_locations(cadata="".join(k.certificate for k in parts.values()))
         self.context.verify_mode = ssl.CERT_REQUIRED
         self.context.verify_flags |= _NO_CHECK_TIME
+
+    @property
+    def names(self) -> frozenset[str]:
+        """By which the parts name the door: each by its own mark, which nobody else sees."""
+        return frozenset(map(server_name, self._clusters))
 
     def cluster_of(self, certificate: bytes | None) -> str | None:
         """Whose key was shown; None: of no part."""
