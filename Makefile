@@ -155,7 +155,7 @@ lab-grid-relay: build  ## the same where sites only dial out, and meet at a rela
 
 .PHONY: doors
 doors: build  ## every door with every kind of stranger before it: a quarter of an hour
-	$(GROUPED) $(BIN)/python tests/faults/doors.py
+	$(GROUPED) $(BIN)/python tests/faults/doors
 .PHONY: faults
 # FAULTS has more words for it: `--list`, `--long`, `--library mpich4`, words of the rows' names.
 faults: build packages-programs  ## what can go wrong, one fault at a time, into docs/reliability.md: an hour

@@ -3,14 +3,44 @@
 import os
 import subprocess
 import sys
+import uuid
 from pathlib import Path
+
+from waiting import eventually
+
+DOORS = Path(__file__).with_name("doors")
 
 
 def test_strangers_at_doors() -> None:
     """Each kind of stranger once. Users come in; memory and logs stay small."""
     done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("doors.py"), "--short"],
+        [sys.executable, DOORS, "--short"],
         env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True, check=False,
         timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _command_lines(mark: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"DOORS_MARK={mark}".encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue  # gone meanwhile
+    return found
+
+
+def test_a_table_that_is_killed_leaves_no_process() -> None:
+    mark = uuid.uuid4().hex
+    with subprocess.Popen(
+        [sys.executable, DOORS, "--short", "--doors", "queue"],
+        env={**os.environ, "PYTHONPATH": "", "DOORS_MARK": mark},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as table:  # fmt: skip
+        eventually(
+            lambda: any(" submit " in line for line in _command_lines(mark)), "a submitted job", 120
+        )
+        table.kill()
+    eventually(lambda: not _command_lines(mark), "the end of what the table has started")

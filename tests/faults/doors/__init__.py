@@ -1,0 +1,1 @@
+"""Every door of Isthmus with every kind of stranger before it."""
