@@ -10,7 +10,9 @@ TEXT = (ROOT / "docs/security.md").read_text()
 NAMED = sorted(set(re.findall(r"`((?:src|tests)/[\w/]+_test\.(?:py|cpp))::([\w.]+)`", TEXT)))
 LISTENS = re.compile(
     r"acceptor(?:\.|->)listen\(|\|\| listen\(|start_server\(|start_unix_server\(|create_server\(|"
-    r"listener\.listen\(\d|doorway\.listen\(listening"
+    r"listener\.listen\(\d|doorway\.listen\(listening|"
+    # Other programs that are started to listen.
+    r'def listening\(end|"iperf3", "-s|"slurmctld", "-D|"-R", f"127'
 )
 
 
