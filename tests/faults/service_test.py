@@ -10,11 +10,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from callers import Flood, during, pairs
+from doors.strangers import by_challenge
 from faulty import MARK, Grid, check, says
 from services import Service, found_isthmusd
 
@@ -174,6 +175,23 @@ def test_strangers_limits_and_reload(grid: Grid, service: Service, program):
     service.process.send_signal(signal.SIGHUP)
     service.wait_for(lambda: service.said("not reloaded", why="nonsense"))
     assert service.process.poll() is None
+
+
+def test_many_who_name_a_user_are_all_heard(service: Service):
+    """Each gets a challenge, however few connections the user may have: none is lost."""
+    service.configure(connections=16)
+    service.process.send_signal(signal.SIGHUP)
+    service.wait_for(lambda: service.said("reloaded"))
+    name = re.search(r'id = "(\S+)"', service.user("alice").read_text())[1]
+    opening = by_challenge(f"{name}/isthmus-1").named
+    with ExitStack() as stack:
+        strangers = []
+        for _ in range(400):  # fewer than one address may have
+            stranger = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+            strangers.append(stack.enter_context(stranger))
+            stranger.sendall(opening)
+        heard = [stranger.recv(33, socket.MSG_WAITALL) for stranger in strangers]
+    assert [len(challenge) for challenge in heard] == 400 * [33]
 
 
 def test_a_flood_takes_nothing_of_others_shares(service: Service):
