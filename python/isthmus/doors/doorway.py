@@ -142,7 +142,8 @@ class Doorway:
         self._nameless = _Handshakes(NAMELESS)
         self.admissions = (self._places, self._named, self._users.running, self._nameless.running)
         self._tally = Tally()
-        self._begin: asyncio.TimerHandle | None = None  # of the next handshake
+        self._begins = False  # _begin_user is about to be called
+        self._pause: asyncio.TimerHandle | None = None  # until _begin_nameless is called
         self._next_nameless = 0.0  # time of the loop
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: socket.socket | None = None
@@ -156,7 +157,7 @@ class Doorway:
 
     def close(self) -> None:
         """All connections end but those that are somebody's."""
-        for timer in (self._resume, self._begin):
+        for timer in (self._resume, self._pause):
             if timer:
                 timer.cancel()
         if self._listening:
@@ -274,23 +275,23 @@ class Doorway:
         return self._users if place.names_door else self._nameless
 
     def _begin_soon(self) -> None:
-        """One handshake begins in a turn of the loop, so those under way go on."""
+        """One handshake of users begins in a turn of the loop, so those under way go on."""
         loop = asyncio.get_running_loop()
-        if self._begin:
-            self._begin.cancel()
-            self._begin = None
-        if self._users.waiting:
-            self._begin = loop.call_later(0, self._begin_next)
-        elif self._nameless.waiting:
-            self._begin = loop.call_at(self._next_nameless, self._begin_next)
+        if self._users.waiting and not self._begins:
+            self._begins = True
+            loop.call_soon(self._begin_user)
+        if self._nameless.waiting and not self._pause:
+            self._pause = loop.call_at(self._next_nameless, self._begin_nameless)
 
-    def _begin_next(self) -> None:
-        self._begin = None
-        of = self._users if self._users.waiting else self._nameless
-        if of is self._nameless:
-            now = asyncio.get_running_loop().time()
-            self._next_nameless = now + 1 / NAMELESS_A_SECOND
-        of.begin_one()
+    def _begin_user(self) -> None:
+        self._begins = False
+        self._users.begin_one()
+        self._begin_soon()
+
+    def _begin_nameless(self) -> None:
+        self._pause = None
+        self._next_nameless = asyncio.get_running_loop().time() + 1 / NAMELESS_A_SECOND
+        self._nameless.begin_one()
         self._begin_soon()
 
     async def _serve(self, place: Place) -> None:
