@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from isthmus.doors import admission
 from isthmus.doors.admission import Admission, Limits, Origin, Tally
+from isthmus.doors.first_record import client_hello, record_there
 from isthmus.errors import RunError
 
 PATIENCE = 10.0  # seconds that a connection has for its proof
@@ -25,8 +26,6 @@ MOST_FIRST = 4096  # bytes of a first line
 HANDSHAKES = Limits(total=64, of_network=32, of_site=48)
 NAMELESS = Limits(total=16, of_network=8, of_site=12)
 NAMELESS_A_SECOND = 40
-_RECORD = 5  # bytes of the header of a TLS record
-_MOST_RECORD = 1 << 14
 _AT_ONCE = 64  # connections that are accepted before others are heard
 _SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE = 0.2  # seconds without accepting, when the system has no room
@@ -199,7 +198,7 @@ class Doorway:
         """A connection that has come."""
         connection.setblocking(False)
         place = Place(self, connection, origin)
-        record = _record_there(connection) if self._context else None
+        record = record_there(connection) if self._context else None
         place.names_door = self._is_named_in(record)
         self._enter(place)
         if record is None or place.names_door:
@@ -255,9 +254,7 @@ class Doorway:
         begins = False
         try:
             if not place.turn.done():
-                if not place.names_door and self._is_named_in(
-                    await _client_hello(place.connection)
-                ):
+                if not place.names_door and self._is_named_in(await client_hello(place.connection)):
                     self._places.left(place)
                     place.names_door = True
                     self._enter(place)
@@ -368,46 +365,3 @@ def _origin_of(connection: socket.socket) -> Origin:
         about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         return admission.of_user(struct.unpack("3i", about)[1])
     return admission.of_address(connection.getpeername()[0])
-
-
-def _size_of_record(head: bytes) -> int:
-    """With its header. EOFError where it does not begin a handshake of TLS."""
-    kind, major, _, size = struct.unpack(">BBBH", head)
-    if kind != 22 or major != 3 or not 4 <= size <= _MOST_RECORD:
-        raise EOFError
-    return _RECORD + int(size)
-
-
-def _record_there(connection: socket.socket) -> bytes | None:
-    """The first record of TLS, if it has come already. All bytes stay."""
-    with contextlib.suppress(OSError, EOFError):
-        come = connection.recv(_RECORD + _MOST_RECORD, socket.MSG_PEEK)
-        if len(come) >= _RECORD and len(come) >= _size_of_record(come[:_RECORD]):
-            return come
-    return None
-
-
-async def _client_hello(connection: socket.socket) -> bytes:
-    """The first record of TLS, once it has come: whoever says nothing, or says it slowly, gets no
-    TLS object. All bytes stay. EOFError where something else comes."""
-    size = _size_of_record(await _come(connection, _RECORD))
-    record = await _come(connection, size)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
-    return record
-
-
-async def _come(connection: socket.socket, size: int) -> bytes:
-    """The first `size` bytes, once the kernel has them. EOFError at the end."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-    number = connection.fileno()  # of a socket asyncio would look up its addresses, to no end
-    loop.add_reader(number, lambda: None if ready.done() else ready.set_result(None))
-    try:
-        await ready
-    finally:
-        loop.remove_reader(number)
-    head = connection.recv(size, socket.MSG_PEEK)
-    if len(head) < size:
-        raise EOFError
-    return head
