@@ -7,7 +7,7 @@ from profiles import BYTES, LINKED, MESSAGES, of_a_ring, ring, written
 
 from isthmus.errors import RunError
 from isthmus.grid import parse
-from isthmus.profile import estimates, model, replay, scenario, verdict
+from isthmus.profile import crossings, estimates, model, replay, scenario, verdict
 from isthmus.tune import store
 from isthmus.tune.figures import Figures, PairFigures
 
@@ -186,7 +186,7 @@ def test_another_grid(tmp_path, profile) -> None:
 
 def test_collectives_take_what_the_choice_of_algorithms_says(tmp_path) -> None:
     """And what it says is between the bounds of the model, for each that it knows."""
-    for name in replay._SHAPES:
+    for name in crossings.SHAPES:
         ranks = ring()
         for rank in ranks:
             rank["pairs"] = []

@@ -1,0 +1,141 @@
+"""Collectives on communicators that span clusters: how they wait for links, and what they send over
+them (docs/profile.md, "What if")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+from isthmus.profile import estimates
+from isthmus.profile.model import Profile
+from isthmus.profile.scenario import Scenario
+from isthmus.profile.span import Span
+from isthmus.profile.told import Collective
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a collective crosses. Ways: the least and greatest number of one-way times that a member
+    waits, for two clusters. `bytes`: of the bytes that all members give, the share that goes one
+    way over the link of two equal clusters; if all give the same vector, the bytes of one
+    member."""
+
+    least: float
+    most: float
+    vector: bool = False
+    spread: bool = False  # an equal part to each other member
+    rooted: bool = False  # some members do not wait for others
+
+
+SHAPES: Mapping[str, Shape] = {
+    "Barrier": Shape(1, 2),
+    "Bcast": Shape(0, 1, vector=True, rooted=True),
+    "Scatter": Shape(0, 1, spread=True, rooted=True),
+    "Scatterv": Shape(0, 1, spread=True, rooted=True),
+    "Gather": Shape(0, 1, rooted=True),
+    "Gatherv": Shape(0, 1, rooted=True),
+    "Reduce": Shape(0, 1, vector=True, rooted=True),
+    "Allreduce": Shape(1, 2, vector=True),
+    "Scan": Shape(0.5, 2, vector=True),
+    "Exscan": Shape(0.5, 2, vector=True),
+    "Reduce_scatter": Shape(1, 2, vector=True),
+    "Reduce_scatter_block": Shape(1, 2, vector=True),
+    "Allgather": Shape(1, 2),
+    "Allgatherv": Shape(1, 2),
+    "Alltoall": Shape(1, 2, spread=True),
+    "Alltoallv": Shape(1, 2, spread=True),
+    "Alltoallw": Shape(1, 2, spread=True),
+}
+
+
+def plain_name(function: str) -> str:
+    """MPI_Iallreduce_c, MPI_Allreduce_init -> Allreduce."""
+    name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
+    if name[:1] == "I" and name[1:2].islower():
+        name = name[1:].capitalize() if name[1:].capitalize() in SHAPES else name
+    return name
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A collective of a communicator that spans clusters."""
+
+    call: Collective
+    shape: Shape
+    members: list[int]
+    homes: set[int]
+    operations: float
+    one_way: float  # seconds of all operations together
+    problems: list[tuple[float, estimates.Problem]]  # with the operations of each
+
+    def span(self, known: Mapping[estimates.Problem, float]) -> Span:
+        """Likely is what the formulas say; half a way less if some members do not wait."""
+        likely = sum(operations * known[problem] for operations, problem in self.problems)
+        if self.shape.rooted:
+            likely -= self.one_way / 2
+        least = self.shape.least * self.one_way
+        likely = max(least, likely)
+        return Span(least, likely, max(likely, self.shape.most * self.one_way))
+
+
+def crossings(profile: Profile, scenario: Scenario) -> Iterator[Crossing]:
+    for call in profile.collectives:
+        members = _members(profile, call)
+        homes = {scenario.home[rank] for rank in members if rank in scenario.home}
+        name = plain_name(call.function)
+        shape = SHAPES.get(name)
+        if len(homes) < 2 or shape is None:
+            continue
+        wires = [scenario.wire(a, b) for a, b in combinations(sorted(homes), 2)]
+        rtt, rate = max(wire.rtt for wire in wires), min(wire.rate for wire in wires)
+        at = tuple(scenario.home[rank] for rank in members if rank in scenario.home)
+        problems = [
+            (times, estimates.Problem(estimates.KINDS[name], round(size), at, rtt, rate))
+            for times, size in _sizes(call, name, len(members))
+        ]
+        operations = call.entered / len(members)
+        yield Crossing(call, shape, members, homes, operations, operations * rtt / 2, problems)
+
+
+def _sizes(call: Collective, name: str, n: int) -> Iterator[tuple[float, float]]:
+    """(operations, bytes of the problem). In a scatter members count only the call; in others each
+    counts the bytes that it gives. A class of sizes counts as its middle."""
+    if name.startswith("Scatter"):
+        operations = call.entered / n
+        yield operations, call.bytes / operations if operations else 0.0
+        return
+    middles = {int(key): 1.5 * 2 ** int(key) if int(key) >= 0 else 0.0 for key in call.sizes}
+    guessed = sum(count * middles[int(key)] for key, count in call.sizes.items())
+    blocks = n if "gather" in name.lower() else 1
+    for key, count in call.sizes.items():
+        size = middles[int(key)] * call.bytes / guessed if guessed else 0.0
+        yield count / n, size * blocks
+
+
+def _members(profile: Profile, call: Collective) -> list[int]:
+    if call.communicator is None:  # beyond the limits of the profile: all ranks
+        return list(range(profile.size))
+    return profile.communicators[call.communicator].members()
+
+
+def add_bytes(
+    call: Collective,
+    shape: Shape,
+    members: Iterable[int],
+    scenario: Scenario,
+    link_bytes: dict[tuple[int, int], float],
+) -> None:
+    """For algorithms that cross once: the least that any needs."""
+    counts: dict[int, int] = {}
+    for rank in members:
+        if rank in scenario.home:
+            counts[scenario.home[rank]] = counts.get(scenario.home[rank], 0) + 1
+    n = sum(counts.values())
+    for (a, of_a), (b, of_b) in permutations(counts.items(), 2):
+        count = call.bytes / n
+        if shape.spread:
+            count *= of_a * of_b / n
+        elif not shape.vector:
+            count *= of_a
+        link_bytes[a, b] = link_bytes.get((a, b), 0.0) + count
