@@ -4,7 +4,7 @@ them (docs/profile.md, "What if")."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 from isthmus.profile import estimates
@@ -68,6 +68,11 @@ class Crossing:
     operations: float
     one_way: float  # seconds of all operations together
     problems: list[tuple[float, estimates.Problem]]  # with the operations of each
+
+    def over(self, rtt: float, rate: float) -> Crossing:
+        """The same over other links."""
+        problems = [(times, replace(each, rtt=rtt, rate=rate)) for times, each in self.problems]
+        return replace(self, one_way=self.operations * rtt / 2, problems=problems)
 
     def span(self, known: Mapping[estimates.Problem, float]) -> Span:
         """Likely is what the formulas say; half a way less if some members do not wait."""

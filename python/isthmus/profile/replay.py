@@ -91,27 +91,49 @@ class Prediction:
 
 
 def predict(profile: Profile, scenario: Scenario) -> Prediction:
-    """Ranks wait for the work of other clusters, too: the waits that distance cannot explain. These
+    return learn(profile).prediction(waits(profile, scenario), scenario.is_like(profile))
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Facts about the profiled run that every prediction needs."""
+
+    near: float  # the time of the same ranks in one cluster
+    correction: tuple[float, float] | None  # arguments of Waits.scaled, from measured waits
+    exact: bool  # links explain all measured waits
+    guess: bool  # no link was long enough for a lesson
+
+    def prediction(self, waits: Waits, alike: bool) -> Prediction:
+        """`alike`: the ranks are together as they were."""
+        learned = False
+        if self.guess:
+            waits = waits.guessed()
+        elif self.correction and alike:
+            waits = waits.scaled(*self.correction)
+            learned = self.exact
+        return Prediction(waits.all.after(self.near), self.near, waits, learned)
+
+
+def learn(profile: Profile) -> Lesson:
+    """Ranks wait for the work of other clusters, too. Distance cannot explain these waits, so they
     stay."""
     was = as_it_was(profile)
-    before, after = waits(profile, was), waits(profile, scenario)
+    before = waits(profile, was)
     measured = max((rank.wan for rank in profile.ranks), default=0.0)
     likely = before.all.likely
-    learned = False
-    if _are_long(was):
+    correction = None
+    exact = False
+    guess = not _are_long(was)
+    if guess:
+        explained = min(measured, likely)
+    else:
         possible = min(before.all.most * _ON_THE_WAY, max(0.0, profile.seconds - _work(profile)))
         explained = min(measured, possible)
         if measured >= _SEEN and likely > 0:
-            how = explained / likely, max(0.0, explained - before.all.most)
-            explained = before.scaled(*how).all.likely
-            if scenario.is_like(profile):
-                after = after.scaled(*how)
-                learned = measured <= possible
-    else:
-        explained = min(measured, likely)
-        after = after.guessed()
-    near = max(0.0, profile.seconds - explained)
-    return Prediction(seconds=after.all.after(near), near=near, waits=after, learned=learned)
+            correction = explained / likely, max(0.0, explained - before.all.most)
+            explained = before.scaled(*correction).all.likely
+            exact = measured <= possible
+    return Lesson(max(0.0, profile.seconds - explained), correction, exact, guess)
 
 
 def _work(profile: Profile) -> float:
@@ -129,14 +151,14 @@ def waits(profile: Profile, scenario: Scenario) -> Waits:
     link_bytes: dict[tuple[int, int], float] = {}
     crossing = list(crossings(profile, scenario))
     collectives = _of_collectives(crossing, scenario, link_bytes)
-    messages = _of_messages(profile, scenario, crossing, link_bytes)
+    messages = of_messages(profile, scenario, crossing, link_bytes)
     busiest = max(
         (count / scenario.wire(*ends).rate for ends, count in link_bytes.items()), default=0.0
     )
     return Waits(messages, collectives, busiest)
 
 
-def _of_messages(
+def of_messages(
     profile: Profile,
     scenario: Scenario,
     crossing: Iterable[Crossing],
@@ -164,17 +186,26 @@ def _of_messages(
 def _of_collectives(
     crossing: Sequence[Crossing], scenario: Scenario, link_bytes: dict[tuple[int, int], float]
 ) -> Span:
+    known = estimates.seconds(each for one in crossing for _, each in one.problems)
+    for one in crossing:
+        add_bytes(one.call, one.shape, one.members, scenario, link_bytes)
+    return slowest([one.span(known) for one in crossing], shared(crossing))
+
+
+def shared(crossing: Sequence[Crossing]) -> list[tuple[int, ...]]:
+    """The sets of collectives that ranks take part in, as indices."""
+    of_rank: dict[int, list[int]] = {}
+    for index, one in enumerate(crossing):
+        for rank in one.members:
+            of_rank.setdefault(rank, []).append(index)
+    return list(dict.fromkeys(map(tuple, of_rank.values())))
+
+
+def slowest(spans: Sequence[Span], sets: Iterable[tuple[int, ...]]) -> Span:
     """Operations of one communicator are likely to follow each other. Those of different
     communicators are likely to run at the same time, unless a rank is in both. At most all follow
     each other."""
-    known = estimates.seconds(each for one in crossing for _, each in one.problems)
-    spans: dict[int, Span] = {}
-    most = 0.0
-    for one in crossing:
-        span = one.span(known)
-        most += span.most
-        for rank in one.members:
-            spans[rank] = spans.get(rank, Span(0, 0, 0)) + span
-        add_bytes(one.call, one.shape, one.members, scenario, link_bytes)
-    slowest = max(spans.values(), key=lambda span: span.likely, default=Span(0, 0, 0))
-    return Span(slowest.least, slowest.likely, most)
+    nothing = Span(0, 0, 0)
+    sums = [sum((spans[index] for index in each), nothing) for each in sets]
+    longest = max(sums, key=lambda span: span.likely, default=nothing)
+    return Span(longest.least, longest.likely, sum(span.most for span in spans))

@@ -23,25 +23,10 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
         return
     times = prediction.slowdown
     yield (
-        f"Over these clusters it takes about {_short(times.likely)} times as long as the same "
-        f"ranks in one cluster ({_short(times.least)} to {_short(times.most)}; "
-        f"{prediction.certainty})."
-        if times.likely <= _MANY
-        else f"Over these clusters it takes more than {_MANY} times as long as the same ranks in "
-        f"one cluster ({prediction.certainty})."
+        f"Over these clusters it takes {factor(times.likely)} times as long as the same ranks in "
+        f"one cluster ({bounds(prediction)}{prediction.certainty})."
     )
-    if times.likely <= _FIT:
-        yield (
-            "It suits a grid if more ranks make it faster in one cluster. The profile of one run "
-            "cannot show that."
-        )
-    elif times.likely <= _PAYS:
-        yield (
-            "A second site can pay if its ranks are additional. It does not pay if one site has "
-            "the same number of ranks."
-        )
-    else:
-        yield "It does not suit this grid: half of the ranks on one site are likely to be faster."
+    yield judgement(times.likely)
     yield _why(prediction)
     used = scenario.used().values()
     taken = [
@@ -58,6 +43,32 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
         )
     if prediction.learned:
         yield "These figures include the measured waits."
+
+
+def factor(times: float) -> str:
+    return f"about {_short(times)}" if times <= _MANY else f"more than {_MANY}"
+
+
+def bounds(prediction: Prediction) -> str:
+    """The bounds of the factor; empty for a factor without meaning."""
+    times = prediction.slowdown
+    if times.likely > _MANY:
+        return ""
+    return f"{_short(times.least)} to {_short(times.most)}; "
+
+
+def judgement(times: float) -> str:
+    if times <= _FIT:
+        return (
+            "It suits a grid if more ranks make it faster in one cluster. The profile of one run "
+            "cannot show that."
+        )
+    if times <= _PAYS:
+        return (
+            "A second site can pay if its ranks are additional. It does not pay if one site has "
+            "the same number of ranks."
+        )
+    return "It does not suit this grid: half of the ranks on one site are likely to be faster."
 
 
 def _short(times: float) -> str:
