@@ -12,6 +12,7 @@ from isthmus.commandline import Application
 from isthmus.options import grid_option
 from isthmus.profile import figure, model, replay, report, scenario, summary, verdict
 from isthmus.profile.model import Profile
+from isthmus.profile.page import document
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 
@@ -56,6 +57,14 @@ def show(
             "--figure", metavar="FILE", help="Draw the matrix of ranks to a .png or .svg file."
         ),
     ] = None,
+    html_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write a page for a browser, with sliders for round trip and rate.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print sums and predictions as JSON.")
     ] = False,
@@ -68,6 +77,9 @@ def show(
     [bold]isthmus profile show app.json --figure app.png[/bold]
       Show tables, and draw the matrix of ranks.
 
+    [bold]isthmus profile show app.json --html app.html[/bold]
+      Also write a page that a browser opens without a network.
+
     [bold]isthmus profile show app.json --link rtt=20ms,rate=1Gbit/s[/bold]
       Also predict the time over such a link.
 
@@ -78,6 +90,8 @@ def show(
     prediction = None if profile.missing else replay.predict(profile, wanted)
     if figure_file:
         figure.draw(profile, figure_file)
+    if html_file:
+        document.write(profile, wanted, prediction, html_file)
     if as_json:
         json.dump(_sums(profile, wanted, prediction), sys.stdout, indent=1)
         print()

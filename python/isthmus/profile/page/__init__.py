@@ -1,0 +1,1 @@
+"""`isthmus profile show --html`: one file that a browser opens without a network."""
