@@ -244,12 +244,17 @@ def test_places_take_ranges_with_strides(profile, tmp_path, capsys) -> None:
     assert "east: 2 ranks" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_a_picture(profile, tmp_path, kind) -> None:
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("PDF", b"%PDF")]
+)
+def test_a_picture(profile, tmp_path, kind, begins) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / f"app.{kind}"
     assert show(tmp_path, "--figure", str(path)) == 0
-    assert path.stat().st_size > 1000
+    drawn = path.read_bytes()
+    assert drawn.startswith(begins)
+    assert len(drawn) > 1000
+    assert b"/Type3" not in drawn
 
 
 def test_what_is_no_profile(tmp_path, capsys) -> None:

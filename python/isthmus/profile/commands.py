@@ -54,7 +54,9 @@ def show(
     figure_file: Annotated[
         Path | None,
         typer.Option(
-            "--figure", metavar="FILE", help="Draw the matrix of ranks to a .png or .svg file."
+            "--figure",
+            metavar="FILE",
+            help="Draw the matrix of ranks to a .png, .svg or .pdf file.",
         ),
     ] = None,
     html_file: Annotated[

@@ -8,7 +8,8 @@ from isthmus.profile.model import Profile
 
 # Several of more ranks share a cell.
 _MOST_CELLS = 1024
-_KINDS = (".png", ".svg")
+_VECTORS = (".pdf", ".svg")  # for papers
+_KINDS = (".png", *_VECTORS)
 
 
 def draw(profile: Profile, path: Path) -> None:
@@ -17,7 +18,7 @@ def draw(profile: Profile, path: Path) -> None:
     if path.suffix.lower() not in _KINDS:
         raise UsageError(
             f"--figure {path}: unknown type of picture",
-            "Name a file that ends in .png or .svg.",
+            "Name a file that ends in .png, .svg or .pdf.",
         )
     pyplot = _pyplot()
     from matplotlib.colors import LogNorm  # noqa: PLC0415
@@ -46,7 +47,9 @@ def draw(profile: Profile, path: Path) -> None:
     program = " : ".join(" ".join(words) for words in profile.program)
     figure.suptitle(program if len(program) < 80 else program[:77] + "...")
     try:
-        figure.savefig(path, dpi=120, bbox_inches="tight")  # no label is cut off
+        # Cells are pixels in a vector file, too, so they need a printer's resolution there.
+        dpi = 300 if path.suffix.lower() in _VECTORS else 120
+        figure.savefig(path, dpi=dpi, bbox_inches="tight")  # no label is cut off
     except OSError as error:
         raise UsageError(
             f"--figure {path}: cannot write: {error.strerror}",
@@ -82,6 +85,7 @@ def _pyplot() -> Any:
         import matplotlib  # noqa: PLC0415  (only used here, and slow to load)
 
         matplotlib.use("Agg")
+        matplotlib.rcParams["pdf.fonttype"] = 42  # publishers refuse fonts of type 3
         from matplotlib import pyplot  # noqa: PLC0415
     except ImportError:
         raise UsageError(
