@@ -1,8 +1,8 @@
 """The page of `isthmus profile show --html`.
 
 The page's script only looks predictions up in a table. Tests compare the table with the predictions
-of the command, in Python. A browser is not needed for that, and none has to be installed. Where
-node is installed, the script itself runs, too."""
+of the command, in Python. A browser is not needed for that, and none has to be installed. The
+script itself also runs, where node is installed."""
 
 import json
 import re

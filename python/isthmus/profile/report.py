@@ -8,7 +8,7 @@ from rich.table import Table
 from isthmus.profile import summary
 from isthmus.profile.model import Profile
 from isthmus.profile.sizes import table_text
-from isthmus.profile.summary import Sum
+from isthmus.profile.summary import CollectiveSum, Sum
 from isthmus.units import format_bytes
 
 _MOST_CALLS = 12
@@ -42,10 +42,8 @@ def _table_2(profile: Profile) -> Table:
     messages = summary.of_rows(profile.pairs)
     _add_sum(table, "point to point", messages)
     for each in summary.collectives(profile):
-        where = f" of {each.size} rank{'s' if each.size != 1 else ''}" if each.size else ""
-        where += f", {each.clusters} clusters" if each.clusters > 1 else ""
         table.add_row(
-            f"{each.function}{where}: {_times_text(each.operations)}",
+            f"{each.function}{members(each)}: {_times_text(each.operations)}",
             table_text(each.given.sizes),
             format_bytes(each.given.bytes),
             f"{each.seconds:.3g} s",
@@ -59,6 +57,12 @@ def _table_2(profile: Profile) -> Table:
         calls_text = f"{calls} call{'s' if calls != 1 else ''}"
         table.add_row("files", f"{calls_text}: {words}", format_bytes(read + written), "")
     return table
+
+
+def members(each: CollectiveSum) -> str:
+    """Of a collective's communicator, after its name."""
+    ranks = f" of {each.size} rank{'s' if each.size != 1 else ''}" if each.size else ""
+    return ranks + (f", {each.clusters} clusters" if each.clusters > 1 else "")
 
 
 def _times_text(operations: float) -> str:

@@ -15,7 +15,7 @@ from isthmus.profile.span import Span
 def sweep(
     profile: Profile, scenario: Scenario, rtts: Sequence[float], rates: Sequence[float]
 ) -> dict[tuple[float, float], Prediction]:
-    """By round trip (seconds) and rate (bytes a second). The profile must be complete."""
+    """The keys are round trip (seconds) and rate (bytes a second). The profile must be complete."""
     lesson, alike = replay.learn(profile), scenario.is_like(profile)
     pairs = combinations(range(len(scenario.names)), 2)
     # A second and a byte a second: waits for messages and bytes are proportional to the figures.

@@ -79,7 +79,7 @@ def _sums(profile: Profile, cells: list[_Cell]) -> dict[tuple[int, int], tuple[i
 
 
 def _strength(count: int, least: int, most: int) -> float:
-    """By the logarithm, as traffic differs by orders of magnitude."""
+    """The logarithm decides, as traffic differs by orders of magnitude."""
     if count <= 0 or most <= least:
         return _STRONGEST if count else _FAINTEST
     return _FAINTEST + (_STRONGEST - _FAINTEST) * log(count / least) / log(most / least)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from isthmus.profile import summary
+from isthmus.profile import report, summary
 from isthmus.profile.model import Profile, Rank
 from isthmus.profile.page.markup import Html, bar, table
 from isthmus.units import format_bytes
@@ -92,16 +92,14 @@ def traffic(profile: Profile) -> Html:
 def collectives(profile: Profile) -> Html:
     rows = [
         (
-            each.function,
-            each.size or "",
-            each.clusters or "",
+            f"{each.function}{report.members(each)}",
             f"{each.operations:.6g}",
             format_bytes(each.given.bytes),
             f"{each.seconds:.3f} s",
         )
         for each in summary.collectives(profile)
     ]
-    heads = ["collective", "ranks", "clusters", "operations", "bytes", "time per rank"]
+    heads = ["collective", "operations", "bytes", "time per rank"]
     return table("Collectives", heads, rows)
 
 
