@@ -1,4 +1,4 @@
-# All that is compiled: how, and what.
+# The compiled parts, and how they are compiled.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -9,7 +9,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
-# Lines for backtraces, but no variables: those take a good part of the time of a build.
+# Lines for backtraces, but not variables: those take a good part of a build's time.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 
 option(ISTHMUS_TESTS "Build the unit tests" ON)
