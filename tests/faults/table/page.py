@@ -1,14 +1,16 @@
-"""docs/reliability.md, of what was seen."""
+"""Writes the rows that were seen into docs/reliability.md."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from rows import LIBRARIES, Row
 
 PAGE = Path(__file__).parents[3] / "docs" / "reliability.md"
+_FOLDER = re.compile(r"/\S*/build/faults/row-\w+/")  # of a row, in this checkout
 BEGIN, END = "<!-- rows: `make faults` writes them -->", "<!-- end of rows -->"
 
 
@@ -47,7 +49,7 @@ def _line(row: Row, library: str, one: dict[str, object]) -> str:
     cells = [
         row.name, library, follows,
         f"{seconds:.0f}" if isinstance(seconds, (int, float)) else "",
-        str(one.get("sentence") or ""), left,
+        _FOLDER.sub(".../", str(one.get("sentence") or "")), left,
     ]  # fmt: skip
     return (
         "| "
