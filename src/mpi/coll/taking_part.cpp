@@ -13,10 +13,6 @@
 namespace isthmus::face {
 namespace {
 
-using coll::Bytes;
-using coll::Sizes;
-using Kind = Outline::Kind;
-
 const GridComm& members_of(const GridComm& comm) { return comm.inter ? *comm.inter->whole : comm; }
 
 void combine_nothing(void*, void*, int*, MPI_Datatype*) {}
@@ -84,14 +80,14 @@ TakingPart::TakingPart(const GridComm& comm, const std::vector<std::optional<Out
   if (common_.element.bytes > 0) reduction_ = stand_in(common_.element);
 }
 
-Bytes TakingPart::memory(std::size_t bytes) {
+coll::Bytes TakingPart::memory(std::size_t bytes) {
   memory_.push_back(std::make_unique<std::byte[]>(bytes));
   return {memory_.back().get(), bytes};
 }
 
-Sizes TakingPart::all_sizes(int first, int ranks) const {
-  if (common_.even) return Sizes(static_cast<std::size_t>(ranks), common_.count);
-  Sizes sizes(static_cast<std::size_t>(ranks));
+coll::Sizes TakingPart::all_sizes(int first, int ranks) const {
+  if (common_.even) return coll::Sizes(static_cast<std::size_t>(ranks), common_.count);
+  coll::Sizes sizes(static_cast<std::size_t>(ranks));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::size_t rank = static_cast<std::size_t>(first) + i;
     if (rank < common_.sizes.size()) sizes[i] = common_.sizes[rank];
@@ -99,8 +95,8 @@ Sizes TakingPart::all_sizes(int first, int ranks) const {
   return sizes;
 }
 
-Sizes TakingPart::by_rank(const std::vector<Outline::Edge>& edges, int first, int ranks) {
-  Sizes sizes(static_cast<std::size_t>(ranks));
+coll::Sizes TakingPart::by_rank(const std::vector<Outline::Edge>& edges, int first, int ranks) {
+  coll::Sizes sizes(static_cast<std::size_t>(ranks));
   for (const Outline::Edge& edge : edges) {
     const int place = edge.rank - first;
     if (place >= 0 && place < ranks) sizes[static_cast<std::size_t>(place)] = edge.bytes;
@@ -109,7 +105,7 @@ Sizes TakingPart::by_rank(const std::vector<Outline::Edge>& edges, int first, in
 }
 
 coll::Task TakingPart::start(coll::Party& party) {
-  if (common_.kind == Kind::Barrier) return coll::barrier(party);
+  if (common_.kind == Outline::Kind::Barrier) return coll::barrier(party);
   return sides_ ? start_between_sides(party) : start_among_one_side(party);
 }
 
@@ -128,49 +124,49 @@ coll::Task TakingPart::start_among_one_side(coll::Party& party) {
   const int root = common_.root;
   const std::size_t vector = reduction_ ? reduction_->packed_size(count) : 0;
   switch (common_.kind) {
-    case Kind::Barrier:
+    case Outline::Kind::Barrier:
       return coll::barrier(party);
-    case Kind::Bcast:
+    case Outline::Kind::Bcast:
       return coll::bcast(party, memory(count), root);
-    case Kind::Gather:
-    case Kind::Scatter: {
-      const bool gathers = common_.kind == Kind::Gather;
+    case Outline::Kind::Gather:
+    case Outline::Kind::Scatter: {
+      const bool gathers = common_.kind == Outline::Kind::Gather;
       const auto& edges = (me_ == root) == gathers ? common_.in : common_.out;
-      Sizes sizes = common_.even ? all_sizes(0, ranks_) : by_rank(edges, 0, ranks_);
+      coll::Sizes sizes = common_.even ? all_sizes(0, ranks_) : by_rank(edges, 0, ranks_);
       const std::size_t own = common_.even ? count : sizes[static_cast<std::size_t>(root)];
-      const Bytes mine = memory(me_ == root ? sizes[me] : own);
-      const Bytes all = memory(me_ == root ? coll::total(sizes) : 0);
+      const coll::Bytes mine = memory(me_ == root ? sizes[me] : own);
+      const coll::Bytes all = memory(me_ == root ? coll::total(sizes) : 0);
       if (!knows_sizes()) sizes.clear();
       if (gathers) return coll::gather(party, mine, all, std::move(sizes), root, blocks);
       return coll::scatter(party, all, std::move(sizes), mine, root, blocks);
     }
-    case Kind::Allgather: {
-      Sizes sizes = all_sizes(0, ranks_);
-      const Bytes mine = memory(sizes[me]), all = memory(coll::total(sizes));
+    case Outline::Kind::Allgather: {
+      coll::Sizes sizes = all_sizes(0, ranks_);
+      const coll::Bytes mine = memory(sizes[me]), all = memory(coll::total(sizes));
       return coll::allgather(party, mine, all, std::move(sizes));
     }
-    case Kind::Alltoall: {
-      Sizes out = common_.even ? all_sizes(0, ranks_) : by_rank(common_.out, 0, ranks_);
-      Sizes in = common_.even ? all_sizes(0, ranks_) : by_rank(common_.in, 0, ranks_);
-      const Bytes given = memory(coll::total(out)), got = memory(coll::total(in));
+    case Outline::Kind::Alltoall: {
+      coll::Sizes out = common_.even ? all_sizes(0, ranks_) : by_rank(common_.out, 0, ranks_);
+      coll::Sizes in = common_.even ? all_sizes(0, ranks_) : by_rank(common_.in, 0, ranks_);
+      const coll::Bytes given = memory(coll::total(out)), got = memory(coll::total(in));
       return coll::alltoall(party, given, std::move(out), got, std::move(in), blocks);
     }
-    case Kind::Reduce:
+    case Outline::Kind::Reduce:
       return coll::reduce(party, memory(vector), memory(me_ == root ? vector : 0), count,
                           *reduction_, root);
-    case Kind::Allreduce:
+    case Outline::Kind::Allreduce:
       return coll::allreduce(party, memory(vector), memory(vector), count, *reduction_);
-    case Kind::ReduceScatter: {
-      Sizes counts = all_sizes(0, ranks_);
-      const Bytes given = memory(reduction_->packed_size(coll::total(counts)));
-      const Bytes got = memory(reduction_->packed_size(counts[me]));
+    case Outline::Kind::ReduceScatter: {
+      coll::Sizes counts = all_sizes(0, ranks_);
+      const coll::Bytes given = memory(reduction_->packed_size(coll::total(counts)));
+      const coll::Bytes got = memory(reduction_->packed_size(counts[me]));
       return coll::reduce_scatter(party, given, got, std::move(counts), *reduction_);
     }
-    case Kind::Scan:
+    case Outline::Kind::Scan:
       return coll::scan(party, memory(vector), memory(vector), count, *reduction_);
-    case Kind::Exscan:
+    case Outline::Kind::Exscan:
       return coll::exscan(party, memory(vector), memory(me_ == 0 ? 0 : vector), count, *reduction_);
-    case Kind::Neighbors:
+    case Outline::Kind::Neighbors:
       return start_neighbors(party);
   }
   return {};
@@ -185,15 +181,15 @@ coll::Task TakingPart::start_between_sides(coll::Party& party) {
   int root = common_.root;
   if (root >= 0 && root != me_ && sides.side_of(root) == here) root = coll::kNoPart;
   switch (common_.kind) {
-    case Kind::Bcast:
+    case Outline::Kind::Bcast:
       return coll::inter_bcast(party, sides, memory(count), root);
-    case Kind::Gather:
-    case Kind::Scatter: {
+    case Outline::Kind::Gather:
+    case Outline::Kind::Scatter: {
       if (root < 0) return {};
-      const bool gathers = common_.kind == Kind::Gather;
+      const bool gathers = common_.kind == Outline::Kind::Gather;
       const int away = 1 - sides.side_of(root);
       const auto& edges = (me_ == root) == gathers ? common_.in : common_.out;
-      Sizes sizes;
+      coll::Sizes sizes;
       if (common_.even) {
         sizes.assign(static_cast<std::size_t>(sides.size_of(away)), count);
       } else if (me_ == root) {
@@ -201,42 +197,43 @@ coll::Task TakingPart::start_between_sides(coll::Party& party) {
       }
       const std::size_t own =
           common_.even ? count : coll::total(by_rank(edges, root, me_ == root ? 0 : 1));
-      const Bytes mine = memory(me_ == root ? 0 : own);
-      const Bytes all = memory(me_ == root ? coll::total(sizes) : 0);
+      const coll::Bytes mine = memory(me_ == root ? 0 : own);
+      const coll::Bytes all = memory(me_ == root ? coll::total(sizes) : 0);
       if (gathers) return coll::inter_gather(party, sides, mine, all, std::move(sizes), root);
       return coll::inter_scatter(party, sides, all, std::move(sizes), mine, root);
     }
-    case Kind::Allgather: {
-      Sizes sizes = all_sizes(first, ranks);
-      const Bytes mine = memory(all_sizes(me_, 1)[0]), all = memory(coll::total(sizes));
+    case Outline::Kind::Allgather: {
+      coll::Sizes sizes = all_sizes(first, ranks);
+      const coll::Bytes mine = memory(all_sizes(me_, 1)[0]), all = memory(coll::total(sizes));
       return coll::inter_allgather(party, sides, mine, all, std::move(sizes));
     }
-    case Kind::Alltoall: {
-      Sizes out = by_rank(common_.out, first, ranks), in = by_rank(common_.in, first, ranks);
-      const Bytes given = memory(coll::total(out)), got = memory(coll::total(in));
+    case Outline::Kind::Alltoall: {
+      coll::Sizes out = by_rank(common_.out, first, ranks), in = by_rank(common_.in, first, ranks);
+      const coll::Bytes given = memory(coll::total(out)), got = memory(coll::total(in));
       return coll::inter_alltoall(party, sides, given, std::move(out), got, std::move(in));
     }
-    case Kind::Reduce: {
+    case Outline::Kind::Reduce: {
       if (root < 0) return {};
-      const Bytes given = memory(me_ == root ? 0 : vector), got = memory(me_ == root ? vector : 0);
+      const coll::Bytes given = memory(me_ == root ? 0 : vector),
+                        got = memory(me_ == root ? vector : 0);
       return coll::inter_reduce(party, sides, given, got, count, *reduction_, root);
     }
-    case Kind::Allreduce:
+    case Outline::Kind::Allreduce:
       return coll::inter_allreduce(party, sides, memory(vector), memory(vector), count,
                                    *reduction_);
-    case Kind::ReduceScatter: {
-      Sizes counts = all_sizes(sides.begin_of(here), sides.size_of(here));
+    case Outline::Kind::ReduceScatter: {
+      coll::Sizes counts = all_sizes(sides.begin_of(here), sides.size_of(here));
       // If all members of this side are wrong, their first one takes everything.
       if (coll::total(counts) == 0) counts[0] = coll::total(all_sizes(first, ranks));
-      const Bytes given = memory(reduction_->packed_size(coll::total(counts)));
+      const coll::Bytes given = memory(reduction_->packed_size(coll::total(counts)));
       const auto own = static_cast<std::size_t>(me_ - sides.begin_of(here));
-      const Bytes got = memory(reduction_->packed_size(counts[own]));
+      const coll::Bytes got = memory(reduction_->packed_size(counts[own]));
       return coll::inter_reduce_scatter(party, sides, given, got, std::move(counts), *reduction_);
     }
-    case Kind::Barrier:
-    case Kind::Scan:
-    case Kind::Exscan:
-    case Kind::Neighbors:
+    case Outline::Kind::Barrier:
+    case Outline::Kind::Scan:
+    case Outline::Kind::Exscan:
+    case Outline::Kind::Neighbors:
       break;
   }
   return {};

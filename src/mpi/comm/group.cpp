@@ -15,15 +15,15 @@
 namespace isthmus::face {
 namespace {
 
-struct Table {
+struct Groups {
   std::shared_mutex mutex;
   std::unordered_map<std::uintptr_t, core::Group> groups;
   std::atomic<std::size_t> size{0};  // lets programs without grid groups pass by
 };
 
 // Never destroyed: programs free groups in destructors of their own static objects.
-Table& table() {
-  static auto* const instance = new Table;
+Groups& all_groups() {
+  static auto* const instance = new Groups;
   return *instance;
 }
 
@@ -56,14 +56,14 @@ core::Group group_of_native(MPI_Group handle) {
 }  // namespace
 
 bool is_grid_group(MPI_Group handle) {
-  Table& all = table();
+  Groups& all = all_groups();
   if (all.size.load(std::memory_order_acquire) == 0) return false;
   std::shared_lock lock(all.mutex);
   return all.groups.contains(key(handle));
 }
 
 core::Group group_of(MPI_Group handle) {
-  Table& all = table();
+  Groups& all = all_groups();
   if (all.size.load(std::memory_order_acquire) != 0) {
     std::shared_lock lock(all.mutex);
     if (const auto found = all.groups.find(key(handle)); found != all.groups.end()) {
@@ -91,7 +91,7 @@ int make_group(const core::Group& group, const SessionRef& session, MPI_Group* h
       code != MPI_SUCCESS) {
     return code;
   }
-  Table& all = table();
+  Groups& all = all_groups();
   std::unique_lock lock(all.mutex);
   all.groups.insert_or_assign(key(made), group);
   all.size.store(all.groups.size(), std::memory_order_release);
@@ -106,7 +106,7 @@ bool native_pair(MPI_Group first, MPI_Group second) {
 }
 
 void unregister_group(MPI_Group handle) {
-  Table& all = table();
+  Groups& all = all_groups();
   std::unique_lock lock(all.mutex);
   all.groups.erase(key(handle));
   all.size.store(all.groups.size(), std::memory_order_release);
