@@ -173,6 +173,16 @@ def test_a_run_that_was_killed_leaves_nothing_that_confuses(pair, place):
     with started(pair(*scenarios())) as run:
         run.kill()
         run.communicate(timeout=240)
+    eventually(lambda: not list(place.iterdir()), "a folder without the run")
+    assert isthmus("ps").stdout == "you have no run on this host\n"
+
+
+def test_the_socket_of_a_run_killed_with_its_sweeper_goes_with_the_next_question(pair, place):
+    with started(pair(*scenarios())) as run:
+        kill = ["pkill", "-KILL", "-f", f"isthmus-sweep {place}/"]
+        eventually(lambda: subprocess.run(kill, check=False).returncode == 0, "a sweeper")
+        run.kill()
+        run.communicate(timeout=240)
     assert len(list(place.iterdir())) == 1
     assert isthmus("ps").stdout == "you have no run on this host\n"
     assert list(place.iterdir()) == []
