@@ -13,7 +13,7 @@ struct Kind {
   int weight;           ///< how often it is drawn
   bool once = false;    ///< not in several threads of a process at a time
   bool nests = false;   ///< plays other steps within it
-  bool window = false;  ///< makes windows
+  bool spans = false;   ///< over a grid only on communicators of several clusters: else it is native
 };
 
 extern const std::vector<Kind> kKinds;
@@ -30,11 +30,20 @@ void exchanges(Step& step);      // exchanges.cpp
 void crowds(Step& step);         // crowds.cpp
 void collectives(Step& step);    // collectives.cpp
 void reductions(Step& step);     // reductions.cpp
+void layouts(Step& step);        // layouts.cpp
+void typed_collectives(Step& step);  // typed_collectives.cpp
 void communicators(Step& step);  // communicators.cpp
+void intercommunicators(Step& step);  // intercommunicators.cpp
+void topologies(Step& step);  // topologies.cpp
+void files(Step& step);          // files.cpp
 void windows(Step& step);        // windows.cpp
 void sums(Step& step);           // sums.cpp
 void many_gets(Step& step);      // many_gets.cpp
+void spawned(Step& step);        // spawned.cpp
 void threads(Step& step);        // threads.cpp
+
+/// What a spawned process does; its parents' root is the one that spawned it.
+void play_as_child(MPI_Comm parent, int root);  // spawned.cpp
 
 /// Sends that are freed right before MPI_Finalize, which has to complete them.
 void last_words(Party& world);  // freed.cpp

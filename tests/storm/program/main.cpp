@@ -1,5 +1,5 @@
 // A random legal MPI program: storm SEED [--steps FIRST-LAST] [--kinds A,B] [--trail DIR]
-// [--files DIR]. Every rank draws the same plan from the seed, plays its part and checks each byte
+// [--files DIR] [--plant STEP] [--plant-gap STEP]. Every rank draws the same plan from the seed, plays its part and checks each byte
 // that it gets. Ends with 0 where all was right, with 3 and a sentence where something was wrong.
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using storm::options;
 [[noreturn]] void usage() {
   fprintf(stderr,
           "usage: storm SEED [--steps N | --steps FIRST-LAST] [--kinds A,B] [--trail DIR] "
-          "[--files DIR]\nkinds:");
+          "[--files DIR] [--plant STEP] [--plant-gap STEP]\nkinds:");
   for (const storm::Kind& kind : storm::kKinds) fprintf(stderr, " %s", kind.name);
   fprintf(stderr, "\n");
   exit(2);
@@ -42,8 +42,11 @@ void read_steps(const char* words) {
   }
 }
 
+int parent_root = 0;
+
 void read_options(int argc, char** argv) {
   if (argc < 2 || argc % 2 != 0) usage();
+  options.program = argv[0];
   options.seed = strtoull(argv[1], nullptr, 10);
   for (int i = 2; i < argc; i += 2) {
     const std::string name = argv[i];
@@ -55,6 +58,12 @@ void read_options(int argc, char** argv) {
       options.trail = argv[i + 1];
     } else if (name == "--files") {
       options.files = argv[i + 1];
+    } else if (name == "--parent") {  // of those that spawn this one
+      parent_root = atoi(argv[i + 1]);
+    } else if (name == "--plant") {
+      options.plant = atoi(argv[i + 1]);
+    } else if (name == "--plant-gap") {
+      options.plant_gap = atoi(argv[i + 1]);
     } else {
       usage();
     }
@@ -84,6 +93,13 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   agree();
+  MPI_Comm parent;
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    storm::play_as_child(parent, parent_root);
+    MPI_Finalize();
+    return 0;
+  }
   storm::Party world(MPI_COMM_WORLD, options.seed, false);
   for (int i = options.first; i < options.last; ++i) storm::play(world, i);
   storm::Random own(options.seed + static_cast<std::uint64_t>(world.rank));

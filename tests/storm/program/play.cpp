@@ -21,10 +21,16 @@ const std::vector<Kind> kKinds{
     {"crowds", crowds, 3},
     {"collectives", collectives, 10},
     {"reductions", reductions, 8},
+    {"layouts", layouts, 8},
+    {"typed_collectives", typed_collectives, 8},
     {"communicators", communicators, 5, false, true},
+    {"intercommunicators", intercommunicators, 5, false, true, true},
+    {"topologies", topologies, 5, false, false, true},
+    {"files", files, 4, true, false, true},
     {"windows", windows, 12, false, false, true},
     {"sums", sums, 6, false, false, true},
     {"many_gets", many_gets, 1, false, false, true},
+    {"spawned", spawned, 1, true, true},
     {"threads", threads, 2, true, true},
 };
 
@@ -33,8 +39,9 @@ namespace {
 bool suits(const Kind& kind, const Party& party) {
   constexpr int kDeepest = 2;
   if (kind.once && (party.in_threads || party.depth > 0)) return false;
-  // Inside one cluster windows are native, and Open MPI 4.1 makes none with MPI_THREAD_MULTIPLE.
-  if (kind.window && options.grid && !party.spans) return false;
+  // What is native has the native library's faults. Open MPI 4.1, for one, makes no windows with
+  // MPI_THREAD_MULTIPLE.
+  if (kind.spans && options.grid && !party.spans) return false;
   if (kind.nests && (party.depth >= kDeepest || party.in_threads)) return false;
   return options.kinds.empty() ||
          std::find(options.kinds.begin(), options.kinds.end(), kind.name) != options.kinds.end();

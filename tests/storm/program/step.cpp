@@ -62,7 +62,18 @@ Step::Step(Party& of, int which, std::string_view kind)
 std::uint64_t Step::key(int a, int b, int c) const {
   std::uint64_t made = party.seed ^ 0x5707;
   for (const int part : {number, a, b, c}) made = mixed(made ^ static_cast<std::uint64_t>(part));
-  return made;
+  return planted(false) ? ~made : made;
+}
+
+Random Step::drawn_for(int a, int b, int c) const {
+  std::uint64_t made = party.seed ^ 0xd4a3;
+  for (const int part : {number, a, b, c}) made = mixed(made ^ static_cast<std::uint64_t>(part));
+  return Random(made);
+}
+
+bool Step::planted(bool gap) const {
+  return number == (gap ? options.plant_gap : options.plant) && rank == 0 && party.depth == 0 &&
+         !party.in_threads;
 }
 
 std::size_t Step::draw_size(std::size_t most) {

@@ -64,8 +64,12 @@ struct Step {
 
   /// Tags of this step, from 0 to 15.
   [[nodiscard]] int tag(int which = 0) const { return number % 2000 * 16 + which; }
-  /// For the contents of what belongs to these three numbers.
+  /// For the contents of what belongs to these three numbers. Where an error is planted, rank 0
+  /// has other ones.
   [[nodiscard]] std::uint64_t key(int a, int b = 0, int c = 0) const;
+  /// For what the plan draws for these three numbers, in no order.
+  [[nodiscard]] Random drawn_for(int a, int b = 0, int c = 0) const;
+  [[nodiscard]] bool planted(bool gap) const;
   /// Bytes of a message, of at most `most`: mostly near a number that the code compares sizes with.
   std::size_t draw_size(std::size_t most = std::size_t{1} << 20);
   /// Draws a number of operations, mostly few; `bytes`, the size of one, bounds it.
@@ -92,6 +96,9 @@ struct Options {
   std::vector<std::string> kinds;  ///< all where empty
   std::string trail;               ///< a folder for where each rank is
   std::string files = "/tmp";      ///< a folder for files that steps make
+  int plant = -1;                  ///< a step with a deliberate error, which has to be found
+  int plant_gap = -1;              ///< the same, in a byte that no message may change
+  std::string program;             ///< this one, to be spawned
   // These are the same on all ranks.
   int version = 3;            ///< of MPI, the least of theirs
   bool grid = false;          ///< they are in several clusters
