@@ -22,11 +22,15 @@ class Plan:
     seed: int
     steps: str = "40"
     kinds: str = ""
+    plant: int = -1  # a step with wrong contents, to be found
+    plant_gap: int = -1  # a step with a wrong byte between those of a message
 
     @property
     def arguments(self) -> list[str]:
         kinds = ["--kinds", self.kinds] if self.kinds else []
-        return [str(self.seed), "--steps", self.steps, *kinds]
+        plants = ["--plant", str(self.plant)] if self.plant >= 0 else []
+        gaps = ["--plant-gap", str(self.plant_gap)] if self.plant_gap >= 0 else []
+        return [str(self.seed), "--steps", self.steps, *kinds, *plants, *gaps]
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,8 @@ def play(command: list[str], trail: Path, env: dict[str, str]) -> Outcome:
 
 
 def natively(plan: Plan, ranks: int) -> Outcome:
-    """Plays with one MPI library. A plan that fails here is illegal, or that library is wrong."""
+    """Plays with one MPI library: a plan that has failed over a grid, and fails here, is illegal, or
+    that library is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         program = building.program(ORACLE.name)
         places = ["--trail", folder, "--files", folder]

@@ -9,7 +9,7 @@ namespace {
 
 struct Told {
   std::uint64_t seed;
-  std::int64_t steps, version, children_low;
+  std::int64_t steps, version, children_low, frees;
 };
 
 // Both sides play on one communicator, until they part.
@@ -23,16 +23,30 @@ void play_together(MPI_Comm inter, const Told& told, bool child, Random& own) {
   MPI_Comm_free(&both);
 }
 
+// Both sides in the same way, as MPI asks.
+void part(MPI_Comm inter, const Told& told) {
+  if (told.frees) {
+    MPI_Comm_free(&inter);
+  } else {
+    MPI_Comm_disconnect(&inter);
+  }
+}
+
 }  // namespace
 
 void spawned(Step& step) {
   const int root = step.random.below(step.size), count = step.random.between(1, 3);
-  const bool multiple = step.random.chance(40), frees = step.random.chance(30);
+  const bool multiple = step.random.chance(40);
   const Told told{mixed(step.party.seed + static_cast<std::uint64_t>(step.number)),
-                  step.random.between(1, 4), options.version, step.random.below(2)};
+                  step.random.between(1, 4), options.version, step.random.below(2),
+                  step.random.chance(30)};
   std::string seed = text("%llu", static_cast<unsigned long long>(options.seed));
   std::string name = "--parent", number = text("%d", root);
-  char* arguments[] = {seed.data(), name.data(), number.data(), nullptr};
+  std::string option = "--kinds", kinds;  // children draw from the same ones
+  for (const std::string& kind : options.kinds) kinds += (kinds.empty() ? "" : ",") + kind;
+  if (kinds.empty()) option = "--parent", kinds = number;
+  char* arguments[] = {seed.data(),   name.data(),  number.data(),
+                       option.data(), kinds.data(), nullptr};
   std::vector<int> codes(static_cast<std::size_t>(2 * count), -1);
   MPI_Comm inter;
   if (multiple) {
@@ -56,11 +70,7 @@ void spawned(Step& step) {
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter);
   step.expect_equal(sum, children, "what the children add up to");
   play_together(inter, told, false, step.own);
-  if (frees) {
-    MPI_Comm_free(&inter);
-  } else {
-    MPI_Comm_disconnect(&inter);
-  }
+  part(inter, told);
 }
 
 void play_as_child(MPI_Comm parent, int root) {
@@ -78,7 +88,7 @@ void play_as_child(MPI_Comm parent, int root) {
   }
   Random own(told.seed + static_cast<std::uint64_t>(rank) + 1000);
   play_together(parent, told, true, own);
-  MPI_Comm_disconnect(&parent);
+  part(parent, told);
 }
 
 }  // namespace storm
