@@ -41,8 +41,7 @@ def test_a_random_plan(tmp_path: Path, plan: Plan, name: str) -> None:
     if not outcome:
         native = natively(plan, layout.size)
         pytest.fail(
-            f"{outcome.what}\nnatively: {native.what}\n"
-            f"repeat: {outcome.command}\n{outcome.text}"
+            f"{outcome.what}\nnatively: {native.what}\nrepeat: {outcome.command}\n{outcome.text}"
         )
 
 

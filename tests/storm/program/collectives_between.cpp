@@ -219,7 +219,8 @@ void reductions(Step& of, const Drawn& d, Reduction variant) {
 }
 
 void barrier(Step& of, const Drawn& d) {
-  auto collective = d.collective(of, [] {}, [] {});
+  auto collective = d.collective(
+      of, [] {}, [] {});
   STORM_CALL(collective, Barrier, Ibarrier, d.sides.inter);
 }
 

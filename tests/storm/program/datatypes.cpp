@@ -147,8 +147,8 @@ Draft Builder::vector(Draft child, int count) {
   const MPI_Aint extent = bounds(child.type).extent;
   const bool backwards = !rules_.ascending && random_.chance(30);
   const bool bytes = random_.chance(50);
-  MPI_Aint stride = bytes ? length * extent + gap() * (extent % kUnit == 0 ? kUnit : extent)
-                          : length + gap();
+  MPI_Aint stride =
+      bytes ? length * extent + gap() * (extent % kUnit == 0 ? kUnit : extent) : length + gap();
   if (backwards) stride = -stride;
   MPI_Datatype type;
   if (bytes) {
@@ -198,7 +198,8 @@ Draft Builder::listed(Draft child, int count) {
 
 // Blocks of any length, some of none.
 Draft Builder::indexed(Draft child, int count, std::size_t most) {
-  const std::vector<int> lengths = parts_of(count, static_cast<int>(std::min<std::size_t>(most, 60)));
+  const std::vector<int> lengths =
+      parts_of(count, static_cast<int>(std::min<std::size_t>(most, 60)));
   const MPI_Aint extent = bounds(child.type).extent;
   const bool bytes = random_.chance(50);
   std::vector<std::size_t> order(lengths.size());
@@ -508,8 +509,8 @@ bool library_packs(const Layout& layout) {
   constexpr int kCount = 2;
   const std::size_t bytes = layout.size() * kCount;
   const MPI_Aint zero = (64 - std::min<MPI_Aint>(0, layout.first()) + 15) / 16 * 16;
-  const auto room = static_cast<std::size_t>(
-      zero + layout.extent() * (kCount - 1) + std::max<MPI_Aint>(0, layout.end()) + 64);
+  const auto room = static_cast<std::size_t>(zero + layout.extent() * (kCount - 1) +
+                                             std::max<MPI_Aint>(0, layout.end()) + 64);
   const Bytes memory(room, 1), packed(bytes + 64), message(bytes, 2);
   Bytes should(room, 1);
   std::size_t position = 0;
@@ -538,7 +539,8 @@ Layout draw_any_layout(Random& random, const Signature& signature, int times, Ru
   };
   if (signature.runs.size() == 1) {
     const Signature::Run& run = signature.runs[0];
-    return Layout(builder.apart(builder.run(base(run), run.count * times, rules.depth, kMostPieces)));
+    return Layout(
+        builder.apart(builder.run(base(run), run.count * times, rules.depth, kMostPieces)));
   }
   std::vector<Draft> parts;
   const std::size_t most = kMostPieces / signature.runs.size() / static_cast<std::size_t>(times);

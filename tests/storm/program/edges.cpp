@@ -64,7 +64,8 @@ void check_cart(Step& step, const Edges& edges, const Grid& grid) {
 }
 
 // Steps are not drawn on the parts: they are neighbours along some dimensions only.
-void check_sub(const Step& step, const Edges& edges, const Grid& grid, const std::vector<int>& keep) {
+void check_sub(const Step& step, const Edges& edges, const Grid& grid,
+               const std::vector<int>& keep) {
   MPI_Comm part;
   MPI_Cart_sub(edges.comm, keep.data(), &part);
   int rank = -1, size = -1, should_rank = 0, should_size = 1;
@@ -83,7 +84,8 @@ void check_sub(const Step& step, const Edges& edges, const Grid& grid, const std
   for (const int other : ranks) {
     const std::vector<int> its = grid.coordinates(other);
     for (std::size_t d = 0; d < keep.size(); ++d) {
-      if (!keep[d]) step.expect_equal(its[d], at[d], "a coordinate that a part has in common", other);
+      if (!keep[d])
+        step.expect_equal(its[d], at[d], "a coordinate that a part has in common", other);
     }
   }
   MPI_Comm_free(&part);
@@ -206,11 +208,10 @@ Edges make_dist_graph(Step& step) {
     const auto& out = edges.destinations[static_cast<std::size_t>(step.rank)];
     in_weights.reserve(1);
     out_weights.reserve(1);
-    MPI_Dist_graph_create_adjacent(step.comm, static_cast<int>(in.size()), in.data(),
-                                   weighted ? in_weights.data() : MPI_UNWEIGHTED,
-                                   static_cast<int>(out.size()), out.data(),
-                                   weighted ? out_weights.data() : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &edges.comm);
+    MPI_Dist_graph_create_adjacent(
+        step.comm, static_cast<int>(in.size()), in.data(),
+        weighted ? in_weights.data() : MPI_UNWEIGHTED, static_cast<int>(out.size()), out.data(),
+        weighted ? out_weights.data() : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &edges.comm);
     describe(edges);
     check_dist_graph(step, edges, weighted);
     std::vector<int> sources(in.size()), destinations(out.size()), weights(in.size() + 1),

@@ -10,8 +10,8 @@ struct View {
   MPI_Offset from = 0;  ///< bytes before it
   Signature element;    ///< of the etype
   MPI_Datatype etype = MPI_BYTE;
-  std::vector<Layout::Piece> tile;  ///< empty where the rank sees the file as it is
-  MPI_Aint extent = 0;              ///< of a tile
+  std::vector<Layout::Piece> tile;   ///< empty where the rank sees the file as it is
+  MPI_Aint extent = 0;               ///< of a tile
   std::shared_ptr<Layout> filetype;  ///< that was drawn; other ranks have another for this view
 
   /// Makes a filetype where this rank has none.
@@ -50,8 +50,7 @@ void View::visit(std::size_t position, std::size_t bytes, Visit visit) const {
   }
   const std::size_t whole = tile_bytes(), end = position + bytes;
   for (std::size_t at = position / whole * whole; at < end;) {
-    const auto base = static_cast<MPI_Aint>(from) +
-                      static_cast<MPI_Aint>(at / whole) * extent;
+    const auto base = static_cast<MPI_Aint>(from) + static_cast<MPI_Aint>(at / whole) * extent;
     for (const Layout::Piece& piece : tile) {
       const std::size_t first = std::max(at, position), last = std::min(at + piece.bytes, end);
       if (first < last) {

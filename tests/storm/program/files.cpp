@@ -121,7 +121,8 @@ void write_and_read(Step& step, Open& open, int number) {
   MPI_File_get_size(open.file, &size);
   step.expect_equal(size, static_cast<long long>(open.model.bytes().size()), "the file's size");
   Share share = shares[other];
-  const auto skip = std::min<std::size_t>(share.elements, static_cast<std::size_t>(step.own.below(9)));
+  const auto skip =
+      std::min<std::size_t>(share.elements, static_cast<std::size_t>(step.own.below(9)));
   share.before += skip;
   share.elements -= skip;
   const TypedMemory got = memory(share, views[other], 2);
@@ -136,9 +137,9 @@ void write_and_read(Step& step, Open& open, int number) {
                         static_cast<long long>(views[other].from),
                         views[other].filetype ? views[other].filetype->name().c_str() : "of all",
                         back.collective ? "collective " : "", back.pointer ? "pointer " : "",
-                        back.kind == AccessForm::kBlocking  ? "blocking"
-                        : back.kind == AccessForm::kSplit   ? "split"
-                                                            : "non-blocking")
+                        back.kind == AccessForm::kBlocking ? "blocking"
+                        : back.kind == AccessForm::kSplit  ? "split"
+                                                           : "non-blocking")
                        .c_str());
   MPI_Barrier(step.comm);  // the next round writes
 }
@@ -215,9 +216,12 @@ void shared(Step& step, Open& open, int number) {
     for (int j = 0; j < records && !known; ++j) {
       const std::uint64_t key = step.key(j / each, number, j % each);
       known = first_wrong(record, key) == size && found[static_cast<std::size_t>(j)]++ == 0;
-      if (known) open.model.write(plain, static_cast<std::size_t>(from) + static_cast<std::size_t>(i) * size, size, key);
+      if (known)
+        open.model.write(plain, static_cast<std::size_t>(from) + static_cast<std::size_t>(i) * size,
+                         size, key);
     }
-    if (!known) step.wrong(text("record %d of %zu bytes by the shared pointer is nobody's", i, size));
+    if (!known)
+      step.wrong(text("record %d of %zu bytes by the shared pointer is nobody's", i, size));
   }
   MPI_Barrier(step.comm);
   // Each record is read by one rank.

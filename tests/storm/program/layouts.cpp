@@ -82,7 +82,8 @@ void receive(Step& step, const Message& m, UnderWay& operations, Persistents& pe
     step.expect_equal(status.MPI_SOURCE, m.from, "the source", m.from);
     if (whole) {
       const std::size_t each = memory.block().layout.size();
-      const long long full = bytes % each == 0 ? static_cast<long long>(bytes / each) : MPI_UNDEFINED;
+      const long long full =
+          bytes % each == 0 ? static_cast<long long>(bytes / each) : MPI_UNDEFINED;
       // MPICH (4.0 to 5.0) miscounts in MPI_Get_elements, or aborts (2026-11).
       int count = -1;
       MPI_Get_count(&status, memory.type(), &count);

@@ -1,6 +1,7 @@
 // A random legal MPI program: storm SEED [--steps FIRST-LAST] [--kinds A,B] [--trail DIR]
-// [--files DIR] [--plant STEP] [--plant-gap STEP]. Every rank draws the same plan from the seed, plays its part and checks each byte
-// that it gets. Ends with 0 where all was right, with 3 and a sentence where something was wrong.
+// [--files DIR] [--plant STEP] [--plant-gap STEP]. Every rank draws the same plan from the seed,
+// plays its part and checks each byte that it gets. Ends with 0 where all was right, with 3 and a
+// sentence where something was wrong.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -21,7 +21,8 @@ std::vector<int> ranks_in(MPI_Group group, MPI_Comm of) {
 void expect_members(const Step& step, MPI_Group group, const std::vector<int>& should,
                     const char* what) {
   const std::vector<int> got = ranks_in(group, step.comm);
-  step.expect_equal(static_cast<long long>(got.size()), static_cast<long long>(should.size()), what);
+  step.expect_equal(static_cast<long long>(got.size()), static_cast<long long>(should.size()),
+                    what);
   for (std::size_t i = 0; i < got.size(); ++i) step.expect_equal(got[i], should[i], what);
 }
 
@@ -35,7 +36,8 @@ void check(const Step& step, const Sides& sides) {
   step.expect_equal(inter, 1, "MPI_Comm_test_inter");
   step.expect_equal(size, sides.size(), "the size of this side");
   step.expect_equal(remote, sides.remote_size(), "the size of the other side");
-  step.expect_equal(sides.mine()[static_cast<std::size_t>(rank)], step.rank, "the rank on this side");
+  step.expect_equal(sides.mine()[static_cast<std::size_t>(rank)], step.rank,
+                    "the rank on this side");
   MPI_Group here, there;
   MPI_Comm_group(sides.inter, &here);
   MPI_Comm_remote_group(sides.inter, &there);

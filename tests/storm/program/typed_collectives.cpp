@@ -25,9 +25,7 @@ struct Drawn {
   [[nodiscard]] auto keys() const {
     return [step = step, which = which](int from, int to = 0) { return step.key(from, to, which); };
   }
-  [[nodiscard]] std::uint64_t salt(int of) const {
-    return step.key(step.rank, which, -1 - of);
-  }
+  [[nodiscard]] std::uint64_t salt(int of) const { return step.key(step.rank, which, -1 - of); }
   /// Elements of each rank.
   [[nodiscard]] std::vector<int> counts(bool different) const {
     std::vector<int> drawn;

@@ -77,12 +77,13 @@ void TypedMemory::expect(const Step& step, const std::vector<Expected>& expected
                       wanted[offset]));
     });
   }
-  step.wrong(text("%s into %s%s has changed a gap: byte %td from the buffer's address is %02x, was "
-                  "%02x",
-                  what, blocks_.empty() ? "nothing" : blocks_[0].layout.name().c_str(),
-                  blocks_.size() > 1 ? " and others" : "",
-                  static_cast<std::ptrdiff_t>(offset) - static_cast<std::ptrdiff_t>(zero_),
-                  got[offset], wanted[offset]));
+  step.wrong(
+      text("%s into %s%s has changed a gap: byte %td from the buffer's address is %02x, was "
+           "%02x",
+           what, blocks_.empty() ? "nothing" : blocks_[0].layout.name().c_str(),
+           blocks_.size() > 1 ? " and others" : "",
+           static_cast<std::ptrdiff_t>(offset) - static_cast<std::ptrdiff_t>(zero_), got[offset],
+           wanted[offset]));
 }
 
 void TypedMemory::expect(const Step& step, std::uint64_t key, const char* what, int from) const {
@@ -94,12 +95,13 @@ void TypedMemory::expect_bytes(const Step& step, std::span<const unsigned char> 
   Bytes whole(bytes_.size(), salt_);
   visit(0, should.size(), [&](std::size_t at, std::size_t position, std::size_t n) {
     std::copy_n(should.data() + position, n, whole.data() + at);
-    if (std::equal(should.data() + position, should.data() + position + n, bytes_.data() + at)) return;
+    if (std::equal(should.data() + position, should.data() + position + n, bytes_.data() + at))
+      return;
     std::size_t wrong = 0;
     while (bytes_.data()[at + wrong] == should[position + wrong]) ++wrong;
-    step.wrong(text("%s of %zu bytes into %s: byte %zu is %02x, should be %02x", what, should.size(),
-                    blocks_[0].layout.name().c_str(), position + wrong, bytes_.data()[at + wrong],
-                    should[position + wrong]));
+    step.wrong(text("%s of %zu bytes into %s: byte %zu is %02x, should be %02x", what,
+                    should.size(), blocks_[0].layout.name().c_str(), position + wrong,
+                    bytes_.data()[at + wrong], should[position + wrong]));
   });
   if (step.planted(true)) bytes_.data()[zero_ % 7] ^= 1;
   if (!std::equal(whole.all().begin(), whole.all().end(), bytes_.data())) {
