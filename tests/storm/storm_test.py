@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import shrinking
 import thresholds
 from layouts import BY_NAME
-import shrinking
 from playing import Outcome, Plan, natively, over_grid
 
 # A seed of its own for each grid, so that more plans are played.
