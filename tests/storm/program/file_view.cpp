@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace storm {
 
@@ -128,16 +127,16 @@ std::vector<View> draw_views(Step& step, std::size_t bytes) {
 void FileModel::write(const View& view, std::size_t position, std::size_t bytes,
                       std::uint64_t key) {
   view.visit(position, bytes, [&](std::size_t place, std::size_t at, std::size_t n) {
-    if (n > 0 && bytes_.size() < place + n) bytes_.resize(place + n);
-    fill({bytes_.data() + place, n}, key, at);
+    if (n > 0 && bytes_.size() < place + n) resize(place + n);
+    for (std::size_t i = 0; i < n; ++i) bytes_[place + i] = pattern(key, at + i);
   });
 }
 
-Bytes FileModel::read(const View& view, std::size_t position, std::size_t bytes) const {
-  Bytes got(bytes);
+std::vector<int> FileModel::read(const View& view, std::size_t position, std::size_t bytes) const {
+  std::vector<int> got(bytes, kUnwritten);
   view.visit(position, bytes, [&](std::size_t place, std::size_t at, std::size_t n) {
     const std::size_t has = place < bytes_.size() ? std::min(n, bytes_.size() - place) : 0;
-    std::memcpy(got.data() + at, bytes_.data() + place, has);
+    std::copy_n(bytes_.data() + place, has, got.data() + at);
   });
   return got;
 }

@@ -30,16 +30,20 @@ struct View {
 /// Views of elements of one kind that do not meet, within each of which `bytes` have room.
 std::vector<View> draw_views(Step& step, std::size_t bytes);
 
-/// The bytes of a file. Those that nobody wrote are 0.
+/// The bytes of a file. MPI leaves those undefined that nobody has written.
 class FileModel {
  public:
+  static constexpr int kUnwritten = -1;
+
   void write(const View& view, std::size_t position, std::size_t bytes, std::uint64_t key);
-  [[nodiscard]] Bytes read(const View& view, std::size_t position, std::size_t bytes) const;
-  void resize(std::size_t bytes) { bytes_.resize(bytes); }
-  [[nodiscard]] const std::vector<unsigned char>& bytes() const { return bytes_; }
+  [[nodiscard]] std::vector<int> read(const View& view, std::size_t position,
+                                      std::size_t bytes) const;
+  void resize(std::size_t bytes) { bytes_.resize(bytes, kUnwritten); }
+  /// Each is a byte or kUnwritten.
+  [[nodiscard]] const std::vector<int>& bytes() const { return bytes_; }
 
  private:
-  std::vector<unsigned char> bytes_;
+  std::vector<int> bytes_;
 };
 
 template <class Visit>

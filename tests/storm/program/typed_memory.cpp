@@ -90,18 +90,20 @@ void TypedMemory::expect(const Step& step, std::uint64_t key, const char* what, 
   expect(step, {{0, key, blocks_[0].bytes(), from}}, what);
 }
 
-void TypedMemory::expect_bytes(const Step& step, std::span<const unsigned char> should,
+void TypedMemory::expect_bytes(const Step& step, std::span<const int> should,
                                const char* what) const {
   Bytes whole(bytes_.size(), salt_);
   visit(0, should.size(), [&](std::size_t at, std::size_t position, std::size_t n) {
-    std::copy_n(should.data() + position, n, whole.data() + at);
-    if (std::equal(should.data() + position, should.data() + position + n, bytes_.data() + at))
-      return;
-    std::size_t wrong = 0;
-    while (bytes_.data()[at + wrong] == should[position + wrong]) ++wrong;
-    step.wrong(text("%s of %zu bytes into %s: byte %zu is %02x, should be %02x", what,
-                    should.size(), blocks_[0].layout.name().c_str(), position + wrong,
-                    bytes_.data()[at + wrong], should[position + wrong]));
+    for (std::size_t i = 0; i < n; ++i) {
+      const unsigned char got = bytes_.data()[at + i];
+      const int wanted = should[position + i];
+      if (wanted >= 0 && got != wanted) {
+        step.wrong(text("%s of %zu bytes into %s: byte %zu is %02x, should be %02x", what,
+                        should.size(), blocks_[0].layout.name().c_str(), position + i, got,
+                        static_cast<unsigned>(wanted)));
+      }
+      whole.data()[at + i] = got;
+    }
   });
   if (step.planted(true)) bytes_.data()[zero_ % 7] ^= 1;
   if (!std::equal(whole.all().begin(), whole.all().end(), bytes_.data())) {

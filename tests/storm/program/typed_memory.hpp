@@ -49,9 +49,8 @@ class TypedMemory {
   /// All else has to be as `reset` left it.
   void expect(const Step& step, const std::vector<Expected>& expected, const char* what) const;
   void expect(const Step& step, std::uint64_t key, const char* what, int from) const;
-  /// The contents of the first block are these bytes.
-  void expect_bytes(const Step& step, std::span<const unsigned char> should,
-                    const char* what) const;
+  /// The contents of the first block are these bytes; those below 0 may be any.
+  void expect_bytes(const Step& step, std::span<const int> should, const char* what) const;
   /// Nothing has come.
   void expect_untouched(const Step& step, const char* what) const { expect(step, {}, what); }
 
