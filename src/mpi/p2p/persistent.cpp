@@ -80,7 +80,7 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
       code = check_send<Mode::Standard>(buffer, count, type, tag, comm);
     }
     if (code != MPI_SUCCESS) return code;
-    auto kept = std::make_shared<KeptType>(count == 0 ? MPI_DATATYPE_NULL : type);
+    auto kept = std::make_shared<KeptType>(count == 0 ? MPI_BYTE : type);
     return make_persistent(
         comm,
         [g = g->shared_from_this(), buffer, count, kept, destination, tag] {
@@ -112,7 +112,7 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
     int code = check_rank(*g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, comm);
     if (code != MPI_SUCCESS) return code;
-    auto kept = std::make_shared<KeptType>(count == 0 ? MPI_DATATYPE_NULL : type);
+    auto kept = std::make_shared<KeptType>(count == 0 ? MPI_BYTE : type);
     return make_persistent(
         comm,
         [g = g->shared_from_this(), buffer, count, kept, source, tag, function] {

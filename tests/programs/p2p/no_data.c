@@ -1,6 +1,6 @@
-/* Calls with no data and MPI_DATATYPE_NULL, or a datatype that has not been committed: over a
-   communicator that spans clusters they end as the native library's do. The program asks that
-   library what it says of messages; the rest is the same with all libraries.
+/* Calls with no data and any datatype, also MPI_DATATYPE_NULL and one that has not been committed:
+   over a communicator that spans clusters they end as the native library's do. The program asks
+   that library what it says of messages; the rest is the same with all libraries.
    ranks: 2 3 */
 #include "../file/file.h"
 
@@ -46,7 +46,7 @@ static void messages(MPI_Datatype type) {
   MPI_Send_init(NULL, 0, type, next, 0, comm, &requests[0]);
   MPI_Recv_init(NULL, 0, type, before, 0, comm, &requests[1]);
   for (int i = 0; i < 2; ++i) {
-    MPI_Startall(2, requests);
+    SAME(MPI_Startall(2, requests), MPI_SUCCESS);
     SAME(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
   }
   MPI_Request_free(&requests[0]);
@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
   MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
   messages(MPI_DATATYPE_NULL);
   messages(uncommitted);
+  messages(MPI_INT);
   packing();
   files();
   if (spans_clusters(MPI_COMM_WORLD)) {
