@@ -31,6 +31,8 @@ class Round {
   void issue(int target);
   /// The same by requests, each of which is then complete at this process.
   void issue_by_requests(int target);
+  /// Calls MPI_Win_flush_local after accesses to the target, where it can be relied on.
+  void flush_locally(int target);
   /// This process's accesses to the target are complete here.
   void done_at_origin(int target);
   /// All accesses to this process's memory are complete: changes first what was read.

@@ -26,6 +26,7 @@ const std::vector<Base>& bases() {
       {"int32", MPI_INT32_T, {{0, 4}}, 4},
       {"double", MPI_DOUBLE, {{0, 8}}, 8},
       {"short_int", MPI_SHORT_INT, {{0, 2}, {4, 4}}, 6},
+      {"double_int", MPI_DOUBLE_INT, {{0, 12}}, 12},
   };
   return kAll;
 }

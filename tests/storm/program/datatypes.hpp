@@ -19,6 +19,9 @@ struct Signature {
   [[nodiscard]] std::size_t bytes() const;
 };
 
+/// The first of the bases() whose elements are two numbers.
+constexpr int kPairs = 4;
+
 /// Of about `bytes` bytes, not of none.
 Signature draw_signature(Random& random, std::size_t bytes);
 

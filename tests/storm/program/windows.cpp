@@ -91,10 +91,7 @@ void by_locks(Step& step, Window& window, Round& round) {
       round.issue_by_requests(target);
     } else {
       round.issue(target);
-      if (step.own.chance(20)) {
-        MPI_Win_flush_local(target, window.handle());
-        round.done_at_origin(target);
-      }
+      if (step.own.chance(20)) round.flush_locally(target);
     }
     MPI_Win_unlock(target, window.handle());
     tell(step, target);
@@ -121,10 +118,7 @@ void by_flushes(Step& step, Window& window, Round& round) {
       round.issue(target);
     }
     if (together) continue;
-    if (step.own.chance(20)) {
-      MPI_Win_flush_local(target, window.handle());
-      round.done_at_origin(target);
-    }
+    if (step.own.chance(20)) round.flush_locally(target);
     MPI_Win_flush(target, window.handle());
     tell(step, target);
     round.done_at_origin(target);
