@@ -77,7 +77,6 @@ LAYOUTS = [
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
 
 # It has played all plans so far (2026-11). A plan that fails with it may be illegal, or the library
-# may be wrong. Others fail more often. MPICH 4.0 over UCX completes MPI_Rget of a datatype with
-# gaps before its data has come (pmodels/mpich#7896). It also fails seed 8 of windows alone, in two
-# runs of three; the cause is unknown. Open MPI 4.1 has no windows with MPI_THREAD_MULTIPLE.
+# may be wrong. Others fail more often: MPICH 4.0 has defects that the sources of the program name,
+# and Open MPI 4.1 has no windows with MPI_THREAD_MULTIPLE.
 ORACLE = mpis.ALL["mpich5"]

@@ -97,8 +97,8 @@ def play(command: list[str], trail: Path, env: dict[str, str]) -> Outcome:
 
 
 def natively(plan: Plan, ranks: int) -> Outcome:
-    """Plays with one MPI library: a plan that has failed over a grid, and fails here, is illegal, or
-    that library is wrong."""
+    """Plays with one MPI library. A plan that has failed over a grid and fails here is illegal, or
+    the library is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         program = building.program(ORACLE.name)
         places = ["--trail", folder, "--files", folder]

@@ -1,5 +1,5 @@
-"""`make storm`: random legal MPI programs with new seeds over grids, for some minutes. Prints how to
-repeat each failure, and if it fails natively too; keeps what they said under build/storm."""
+"""`make storm` runs random legal MPI programs with new seeds over grids, for some minutes. It
+prints how to repeat each failure, and if it fails natively too. build/storm keeps the output."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ struct Drawn {
   [[nodiscard]] bool from_me() const {
     return sides.side == root_side && sides.mine()[static_cast<std::size_t>(root)] == step.rank;
   }
-  /// What this process passes as the root.
+  /// This process passes it as the root.
   [[nodiscard]] int given_root() const {
     if (sides.side != root_side) return root;
     return from_me() ? MPI_ROOT : MPI_PROC_NULL;
@@ -57,11 +57,11 @@ void bcast(Step& of, const Drawn& d) {
   STORM_CALL(collective, Bcast, Ibcast, bytes.data(), bytes.count(), MPI_BYTE, root, d.sides.inter);
 }
 
-// From all of the other side: to the root, or to everybody.
+// All of the other side send to the root, or to everybody.
 void gathers(Step& of, const Drawn& d, bool all, bool different) {
   const bool receives = all || d.from_me(), sends = all || d.sides.side != d.root_side;
   const auto size = [=](int rank) { return d.size(different ? rank : 0, all ? 1 : 2); };
-  // With equal blocks each side may have its own size in an allgather; here both have one.
+  // Each side may have its own size in an allgather with equal blocks; here both have one.
   std::vector<int> counts;
   for (const int rank : d.sides.theirs()) counts.push_back(size(rank));
   const Blocks got(counts, different, d.step.random);

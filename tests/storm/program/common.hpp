@@ -1,4 +1,4 @@
-// What the sources have in common: compiled once for all of them (building.py).
+// The sources share these headers, which are compiled once for all of them (building.py).
 #pragma once
 
 #include <algorithm>

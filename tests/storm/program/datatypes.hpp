@@ -22,7 +22,7 @@ struct Signature {
 /// The first of the bases() whose elements are two numbers.
 constexpr int kPairs = 4;
 
-/// Of about `bytes` bytes, not of none.
+/// Draws about `bytes` bytes, at least one element.
 Signature draw_signature(Random& random, std::size_t bytes);
 
 /// A committed datatype. Copies share it; the last one frees it.
@@ -32,7 +32,7 @@ class Layout {
     MPI_Aint at;  ///< from the address of the element
     std::size_t bytes;
   };
-  /// What a constructor makes of a basic datatype or of other layouts.
+  /// A constructor makes it of a basic datatype or of other layouts.
   struct Draft {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     bool basic = false;
@@ -47,7 +47,7 @@ class Layout {
   [[nodiscard]] const std::string& name() const { return draft_->name; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] MPI_Aint extent() const { return extent_; }
-  /// Where the first and behind the last byte of an element are.
+  /// These are the places of the first byte of an element, and behind its last.
   [[nodiscard]] MPI_Aint first() const { return first_; }
   [[nodiscard]] MPI_Aint end() const { return end_; }
   /// MPI lets a program free a datatype that operations under way use.

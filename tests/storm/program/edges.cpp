@@ -281,8 +281,8 @@ Edges make_dist_graph(Step& step) {
 
 }  // namespace
 
-// What leaves in one direction of a grid comes in from the other; of several edges between two
-// nodes of a graph the first is the first on both sides.
+// A block that leaves in one direction of a grid comes in from the other. Two nodes of a graph
+// count the edges between them in the same order.
 int Edges::arrival(int block) const {
   if (cartesian) return block ^ 1;
   const int source = in()[static_cast<std::size_t>(block)];

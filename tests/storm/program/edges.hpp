@@ -9,7 +9,8 @@ struct Edges {
   MPI_Comm comm = MPI_COMM_NULL;  ///< not in processes that are left out
   int rank = 0, size = 0;
   bool cartesian = false;
-  /// Of each rank of `comm`, in the order of its blocks; MPI_PROC_NULL beyond an edge.
+  /// They list the neighbors of each rank of `comm` in the order of its blocks; MPI_PROC_NULL
+  /// beyond an edge.
   std::vector<std::vector<int>> sources, destinations;
 
   [[nodiscard]] const std::vector<int>& in() const {

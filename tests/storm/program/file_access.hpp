@@ -5,7 +5,7 @@
 
 namespace storm {
 
-/// Of a file's data functions.
+/// The form of a call that reads or writes.
 struct AccessForm {
   enum Kind { kBlocking, kNonblocking, kSplit };
   Kind kind = kBlocking;

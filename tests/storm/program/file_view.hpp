@@ -1,4 +1,4 @@
-// What each rank sees of a file, and the bytes that a file should have.
+// The view of each rank, and the bytes that a file should have.
 #pragma once
 
 #include "datatypes.hpp"

@@ -47,7 +47,7 @@ Open open_file(Step& step) {
   return made;
 }
 
-// What one rank has written, another may read.
+// Afterwards each rank may read the data of all.
 void settle_file(Step& step, const Open& open) {
   if (!open.atomic) MPI_File_sync(open.file);
   MPI_Barrier(step.comm);
@@ -244,7 +244,7 @@ void shared(Step& step, Open& open, int number) {
   MPI_Barrier(step.comm);
 }
 
-// All write to the same place. What is there then is of one of them.
+// All write to the same place. The bytes are then those of one rank.
 void atomic(Step& step, Open& open, int number) {
   View plain;
   set_view(open, plain);

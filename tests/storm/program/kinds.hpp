@@ -42,7 +42,7 @@ void many_gets(Step& step);           // many_gets.cpp
 void spawned(Step& step);             // spawned.cpp
 void threads(Step& step);             // threads.cpp
 
-/// What a spawned process does; its parents' root is the one that spawned it.
+/// A spawned process plays this. `root` is the rank of the parents that spawned it.
 void play_as_child(MPI_Comm parent, int root);  // spawned.cpp
 
 /// Sends that are freed right before MPI_Finalize, which has to complete them.

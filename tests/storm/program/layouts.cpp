@@ -84,7 +84,7 @@ void receive(Step& step, const Message& m, UnderWay& operations, Persistents& pe
       const std::size_t each = memory.block().layout.size();
       const long long full =
           bytes % each == 0 ? static_cast<long long>(bytes / each) : MPI_UNDEFINED;
-      // MPICH (4.0 to 5.0) miscounts in MPI_Get_elements, or aborts (2026-11).
+      // Not MPI_Get_elements: MPICH 5.0.2 miscounts there, or aborts (2026-11).
       int count = -1;
       MPI_Get_count(&status, memory.type(), &count);
       step.expect_equal(count, full, "the count", m.from);
@@ -104,7 +104,7 @@ void receive(Step& step, const Message& m, UnderWay& operations, Persistents& pe
   if (!whole) memory.block().layout.free_early();
 }
 
-// A message replaces the one that has left from the same memory. None goes to the process itself:
+// A message replaces the one that has left from the same memory. No process sends to itself:
 // MPICH 5.0 raises MPI_ERR_TYPE then, for layouts with many pieces (2026-11). All elements are
 // numbers of one size: else MPICH 4.0 raises MPI_ERR_TRUNCATE for more than 8 KiB, as for an odd
 // number of bytes before integers (2026-11).

@@ -82,7 +82,7 @@ void part(Step& step, Sides& sides) {
   for (int side = 0; side < 2; ++side) sides.members[side] = some[side];
 }
 
-// Both sides divide by a color. Where a color is on one side alone, nobody has a communicator.
+// Both sides divide by a color. A color on one side alone makes no communicator.
 void divide(Step& step, Sides& sides) {
   std::vector<int> colors, keys;
   for (int i = 0; i < step.size; ++i) {

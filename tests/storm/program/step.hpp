@@ -64,8 +64,8 @@ struct Step {
 
   /// Tags of this step, from 0 to 15.
   [[nodiscard]] int tag(int which = 0) const { return number % 2000 * 16 + which; }
-  /// For the contents of what belongs to these three numbers. Where an error is planted, rank 0
-  /// has other ones.
+  /// For the contents of what belongs to these three numbers. Rank 0 has other
+  /// contents if an error is planted.
   [[nodiscard]] std::uint64_t key(int a, int b = 0, int c = 0) const;
   /// For what the plan draws for these three numbers, in no order.
   [[nodiscard]] Random drawn_for(int a, int b = 0, int c = 0) const;

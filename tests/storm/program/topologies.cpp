@@ -23,7 +23,7 @@ struct Drawn {
   [[nodiscard]] std::uint64_t key(int rank, int block) const {
     return step.key(rank * 1000 + block, which, 5);
   }
-  /// Of a block of a rank.
+  /// Draws the size of a block of a rank.
   [[nodiscard]] int size(int rank, int block) const {
     Step drawing = step;
     drawing.random = step.drawn_for(rank * 1000 + block, which, 6);

@@ -39,7 +39,7 @@ class TypedMemory {
   /// Contents alone change, as a program may do once an operation has ended.
   void spoil() const;
 
-  /// What a block should have: the first `bytes` are the pattern of `key`.
+  /// A block should begin with `bytes` bytes of the pattern of `key`.
   struct Expected {
     std::size_t which;
     std::uint64_t key;
