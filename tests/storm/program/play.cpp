@@ -39,8 +39,8 @@ namespace {
 bool suits(const Kind& kind, const Party& party) {
   constexpr int kDeepest = 2;
   if (kind.once && (party.in_threads || party.depth > 0)) return false;
-  // What is native has the native library's faults. Open MPI 4.1, for one, makes no windows with
-  // MPI_THREAD_MULTIPLE.
+  // A native communicator has the faults of its library. Open MPI 4.1, for one, makes no windows
+  // with MPI_THREAD_MULTIPLE.
   if (kind.spans && options.grid && !party.spans) return false;
   if (kind.nests && (party.depth >= kDeepest || party.in_threads)) return false;
   return options.kinds.empty() ||
