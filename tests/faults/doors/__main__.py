@@ -89,7 +89,8 @@ def in_own_network() -> int:
     processes have numbers of their own: whatever ends it, the kernel ends all of them."""
     rights = [] if os.geteuid() == 0 else ["--map-root-user"]
     route = f"ip -6 route add local {SITE}::/48 dev lo && ip -6 address add {SITE}:1::1 dev lo"
-    up = f'ip link set lo up && {route} && "$@"; exit $?'  # the shell stays, as process 1
+    own = f"mount -t tmpfs none /dev/shm && ip link set lo up && {route}"
+    up = f'{own} && "$@"; exit $?'  # the shell stays, as process 1
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         child = subprocess.Popen(
             [
@@ -97,7 +98,8 @@ def in_own_network() -> int:
                 "unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", *rights,
                 "sh", "-c", up, "sh", sys.executable, *sys.argv,
             ],
-            env={**os.environ, _PLACE: place},
+            # Open MPI names files in TMPDIR and /dev/shm by process numbers, which repeat outside.
+            env={**os.environ, _PLACE: place, "TMPDIR": place},
         )  # fmt: skip
         signal.signal(signal.SIGTERM, lambda *_: child.kill())
         try:
