@@ -131,8 +131,8 @@ class Service {
     try {
       co_await net::authenticate_as_server(std::move(socket), std::move(credentials),
                                            net::ServerPolicy{true, kHandshake}, from, handshake);
-    } catch (const std::exception&) {
-      // It has been told, or is gone.
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+      // It knows, or is gone.
     }
   }
 

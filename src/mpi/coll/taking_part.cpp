@@ -112,6 +112,8 @@ coll::Task TakingPart::start(coll::Party& party) {
 coll::Task TakingPart::start_neighbors(coll::Party& party) {
   std::vector<coll::OutEdge> out;
   std::vector<coll::InEdge> in;
+  out.reserve(common_.out.size());
+  in.reserve(common_.in.size());
   for (const auto& edge : common_.out) out.push_back({edge.rank, memory(edge.bytes)});
   for (const auto& edge : common_.in) in.push_back({edge.rank, memory(edge.bytes)});
   return coll::neighbors(party, std::move(out), std::move(in));
