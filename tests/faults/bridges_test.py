@@ -74,7 +74,7 @@ def test_a_cluster_without_ranks_forwards(grid: Grid, exchange):
 
 
 def test_two_links_carry(grid: Grid, exchange):
-    """Of one gateway of the one cluster, to the two of the other."""
+    """The links from one gateway of the one cluster to the two of the other."""
     grid.write(
         TWO + 2 * "[[gateway]]\ncluster = 'west'\n" + 2 * "[[link]]\nbetween = ['east', 'west']\n"
     )

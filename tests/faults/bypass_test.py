@@ -65,7 +65,7 @@ def test_a_container_without_the_library(grid: Grid, program, tmp_path):
 @pytest.mark.parametrize("option", ["-g", "-s"], ids=["", "stripped"])
 def test_static_mpi_behind_a_script(grid: Grid, tmp_path, option):
     source = tmp_path / "static.c"
-    # What a libmpi.a leaves in a program, as far as anybody can see.
+    # The visible traces of a libmpi.a in a program.
     source.write_text(
         '#include <unistd.h>\nint MPIR_Process;\nconst char* name = "MPI_COMM_WORLD";\n'
         "int MPI_Init(void) { return pause(); }\nint main(void) { return MPI_Init(); }\n"

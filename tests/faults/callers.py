@@ -103,7 +103,7 @@ class Flood:
 
 
 def during(seconds: float, floods: list[Flood]) -> list[int]:
-    """What each receives in that time."""
+    """The bytes that each receives in that time."""
     before = [flood.received for flood in floods]
     time.sleep(seconds)
     return [flood.received - was for flood, was in zip(floods, before, strict=True)]

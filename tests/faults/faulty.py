@@ -177,7 +177,7 @@ class Sshd:
 
 
 def says(running: subprocess.Popen[str], line: str) -> None:
-    """The run's next line; where it has ended instead, its errors are told."""
+    """The run's next line. If the run has ended instead, its errors are shown."""
     found = running.stdout.readline()
     assert found == line, found + ("" if found else running.stderr.read())
 
@@ -198,7 +198,7 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
 def check_killed(
     done: subprocess.CompletedProcess[str], number: int, cluster: str, library: str
 ) -> None:
-    """A rank of the cluster was killed by the signal, and that is told. Hydra ends with status 1,
+    """A rank of the cluster was killed by the signal, and the run says so. Hydra ends with 1,
     and knows no more, where its proxy was gone before it had told how its ranks ended: once in some
     hundred crashes on a busy machine (23 November 2026)."""
     name = signal.Signals(number).name

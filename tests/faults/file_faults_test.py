@@ -1,5 +1,5 @@
-"""What goes wrong with files in their home is told to all processes that it concerns, by MPI's
-classes and with the system's words; the others do not even see the folder."""
+"""Errors of files in their home reach all processes that they concern, by MPI's classes and with
+the system's words. The other hosts do not even see the folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(
 
 
 def told(output: str, call: str) -> dict[int, tuple[str, str]]:
-    """What each rank says of a call: class and sentence."""
+    """Each rank's report of a call: class and sentence."""
     found = re.findall(rf"^{call}: rank (\d): (\w+): (.*)$", output, re.MULTILINE)
     return {int(rank): (name, text) for rank, name, text in found}
 
@@ -56,7 +56,7 @@ def test_nothing_wrong(grid: Grid, tmp_path: Path, library: str) -> None:
 
 
 def test_the_disk_is_full(grid: Grid, tmp_path: Path, library: str) -> None:
-    """There is room for half of what they write."""
+    """The disk has room for half of their data."""
     done = run(grid, tmp_path / "data", library, "-o size=1536k")
     assert done.returncode == 0, done.stderr
     failed = [text for name, text in told(done.stdout, "write").values() if name == "NO_SPACE"]
@@ -94,7 +94,7 @@ def test_the_process_that_serves_it_is_killed(grid: Grid, tmp_path: Path, librar
 
 
 def test_the_disk_is_full_while_writes_follow_each_other(grid: Grid, tmp_path: Path) -> None:
-    """Whoever is told of no error has all its bytes in the file."""
+    """A process without an error has all its bytes in the file."""
     done = run(grid, tmp_path / "data", "mpich", "-o size=1536k", "stream")
     assert done.returncode == 0, done.stderr
     wrote, synced = told(done.stdout, "write"), told(done.stdout, "sync")
@@ -131,7 +131,7 @@ def test_the_quota_is_used_up(grid: Grid, tmp_path: Path) -> None:
 
 
 def test_it_may_not_be_written(grid: Grid, tmp_path: Path) -> None:
-    """By a user who has no right to: root without the capability."""
+    """The user has no right to do so: root without the capability."""
     before = f'touch "{tmp_path}/data/file" && chmod 0 "{tmp_path}/data/file" && set -- setpriv '
     before += '--bounding-set=-dac_override,-dac_read_search "$@" &&'
     done = run(grid, tmp_path / "data", "mpich", "", before=before)

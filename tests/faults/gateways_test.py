@@ -45,7 +45,7 @@ def test_what_a_rank_does_is_told_to_all(grid: Grid, program, mode, status):
 
 
 def on_threads(count: int) -> str:
-    """As many gateways of each of two clusters, by `threads`."""
+    """`threads` gives each of two clusters this many gateways."""
     tables = (f"[[gateway]]\ncluster = '{c}'\nthreads = {count}\n" for c in ("east", "west"))
     return "[cluster.east]\n[cluster.west]\n" + "".join(tables)
 
@@ -87,7 +87,7 @@ def test_one_of_two_on_a_host_of_its_own(remote: Grid, prefix, exchange):
 
 
 def knock(port: int, said: bytes, patience: float = 60) -> bytes:
-    """What the gateway answers to a stranger before it hangs up."""
+    """The gateway's answer to a stranger before it hangs up."""
     with socket.create_connection(("127.0.0.1", port), timeout=patience) as stranger:
         heard = b""
         try:

@@ -88,7 +88,7 @@ def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_pat
 
 
 def test_an_end_while_it_is_away(grid: Grid, program, tmp_path):
-    """Whatever is being started then is ended with the rest."""
+    """A part that is being started then ends with the rest."""
     grid.write(relay())
     words = ("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "never")
     with grid.start(*words) as running:

@@ -1,4 +1,4 @@
-"""What goes wrong while ranks run. Each ends everything everywhere, with a sentence."""
+"""Faults while ranks run. Each ends everything everywhere, with a sentence."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def faults(request, program):
 
 
 def library_of(program: Path) -> str:
-    """What the program was compiled with."""
+    """The MPI that the program was compiled with."""
     return program.suffix.removeprefix(".")
 
 
@@ -69,8 +69,8 @@ def check_death(
     done: subprocess.CompletedProcess[str], number: int, rank: int, library: str
 ) -> None:
     """Of one of four ranks, or of the other one of its cluster: Hydra kills that one when a dying
-    process closes its PMI socket, which may be before it closes ours. It is told once, and what
-    the native launchers say of it is not."""
+    process closes its PMI socket, which may be before it closes ours. The error is shown once,
+    and the native launchers' words about it are not."""
     cluster = ["east", "east", "west", "west"][rank]
     check_killed(done, number, cluster, library)
     named = re.findall(r"isthmus: rank (\d)", done.stderr)
@@ -133,7 +133,7 @@ def test_second_interrupt(grid: Grid, faults):
 
 
 def test_launcher_killed(grid: Grid, faults):
-    """Nothing may outlive it: the fixture looks."""
+    """No process may outlive it: the fixture checks that."""
     with grid.start("-n", 2, faults, "hang", -1) as running:
         up(running, 2)
         running.kill()

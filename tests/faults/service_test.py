@@ -149,7 +149,7 @@ def knock(at: int, data: bytes) -> bytes:
 
 
 def test_strangers_limits_and_reload(grid: Grid, service: Service, program):
-    """What is no opening is not answered; limits and allow-lists change by SIGHUP."""
+    """Bytes that are not an opening get no answer; limits and allow-lists change by SIGHUP."""
     for data in (
         b"GET / HTTP/1.1\r\n\r\n",
         b"\x16\x03\x01" + os.urandom(300),
@@ -296,7 +296,7 @@ def test_the_file_in_packaging_is_read(tmp_path: Path):
 
 
 def test_keys_that_others_may_read(service: Service):
-    """They are told by name, and keep none of the others out."""
+    """They are reported by name, and keep none of the others out."""
     service.user("alice")
     shutil.copy(next(service.keys.glob("*.json")), service.keys / "bob-1.json")
     (service.keys / "bob-1.json").chmod(0o644)

@@ -29,7 +29,7 @@ def test_one_end_is_here(remote: Grid, prefix, program):
 
 
 def test_a_shared_connection_keeps_no_port(remote: Grid, sshd: Sshd, prefix, program, tmp_path):
-    """Where others share the connection, it outlives the run."""
+    """A connection that is shared outlives the run."""
     control = tmp_path / "control"
     ssh = [*sshd.ssh.split(), "-o", f"ControlPath={control}"]
     subprocess.run([*ssh, "-f", "-N", "-M", "site"], check=True, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""What is wrong before the first rank runs."""
+"""Faults before the first rank runs."""
 
 import os
 import shutil

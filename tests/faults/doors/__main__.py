@@ -48,7 +48,7 @@ def _shown(name: str, title: str, base: Cell, text: str, cell: Cell) -> str:
 
 def table(cells: list[tuple[str, str]], place: Path, *, short: bool) -> bool:
     """Prints a line for each cell. True: all is good. The short form has fewer strangers, and
-    several cells at a time. A late user is no failure there."""
+    several cells at a time. A late user does not fail there."""
     hold, share = (0.5, 0.3) if short else (4.0, 1.0)
     quiet: dict[tuple[str, str], Future[Cell]] = {}
 

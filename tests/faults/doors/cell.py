@@ -57,7 +57,7 @@ def measured(at: type[Door], kind: Kind | None, folder: Path, host: str, hold: f
         with _highest(door.memory) as most, contextlib.ExitStack() as stack:
             if kind:
                 strangers = stack.enter_context(Strangers(host, door.ports, kind, door.opening))
-                # Where nothing listens yet they come as soon as it does.
+                # If nothing listens yet, they come as soon as something does.
                 limit = time.monotonic() + 5
                 while not strangers.full and strangers.made + 1 >= strangers.tries / 2:
                     if time.monotonic() > limit:

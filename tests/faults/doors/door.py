@@ -1,4 +1,4 @@
-"""What all doors of the table have in common: processes of Isthmus, and what they cost."""
+"""The common part of all doors of the table: processes of Isthmus, and their cost."""
 
 from __future__ import annotations
 

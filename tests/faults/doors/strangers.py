@@ -29,7 +29,7 @@ class Opening:
 @dataclass(frozen=True)
 class Kind:
     """`count` connections at a time from `addresses` addresses; one that the other end closes is
-    replaced. With `each_second` there are as many new ones. Each says `says`, at once or a byte a
+    replaced. `each_second` makes this many new ones a second. Each says `says`, at once or a byte a
     second."""
 
     title: str

@@ -91,7 +91,7 @@ def link(seconds: float, *settings: str) -> Doing:
 
 
 def narrow(mtu: int, *, icmp: bool) -> Doing:
-    """The WAN takes smaller packets from now on; without ICMP nobody is told."""
+    """The WAN takes smaller packets from now on. Without ICMP it says nothing about that."""
 
     def doing(scene: Scene) -> None:
         for here, there in ("ab", "ba"):
@@ -176,7 +176,7 @@ def small_disk(scene: Scene) -> None:
 
 
 def no_shm(scene: Scene) -> None:
-    """Nothing can be made there, as where a container has none."""
+    """No file can be made there, as in a container without it."""
     sh(f"mount -o remount,ro {scene.lab}/shm")
 
 
@@ -204,7 +204,7 @@ FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 
 def clock(when: str, site: str) -> Doing:
-    """Of one site's hosts, or of all."""
+    """For one site's hosts, or for all."""
     env = {"LD_PRELOAD": FAKETIME, "FAKETIME": when, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
     def prepare(scene: Scene) -> None:

@@ -63,14 +63,14 @@ ROLES: dict[str, WORDS] = {
 }
 
 
-# What native libraries (and libfaketime) leave, as they do where their jobs die without Isthmus.
+# Files that native libraries (and libfaketime) also leave if their jobs die without Isthmus.
 NATIVES = re.compile(r"/((sem\.)?faketime_|ompi\.|hydra_|prte\.|pmix|vader_|mpich_shm)")
 NATIVE = "the native library's own files"
 
 
 @dataclass
 class Seen:
-    """What a row has shown."""
+    """The result of a row."""
 
     status: int | None = None
     seconds: float = 0.0  # from the fault to the end, or until rounds went on
@@ -157,7 +157,7 @@ class Scene:
     # -- beside it ----------------------------------------------------------------------------
 
     def beside(self, host: str, script: str) -> None:
-        """Starts a shell on a host that is no part of the run."""
+        """Starts a shell on a host outside of the run."""
         command = [self.lab / "bin" / "enter", host, "sh", "-c", script]
         self.others.append(
             subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
@@ -165,7 +165,7 @@ class Scene:
         )  # fmt: skip
 
     def _beside(self) -> set[int]:
-        """What ran beside the run, with children."""
+        """The processes beside the run, with children."""
         found = {other.pid for other in self.others}
         for pid in sorted(processes()):  # parents have smaller numbers
             with contextlib.suppress(OSError):
