@@ -235,6 +235,26 @@ def test_a_queue_that_takes_no_job_keeps_no_key(tmp_path):
     assert private_keys(tmp_path) == {}
 
 
+def test_a_part_that_runs_reads_whole_files(tmp_path):
+    """Clusters with one home share the folder. The later one replaces the files."""
+    folder = tmp_path / "there"
+    queue = replace(schedulers.KNOWN["pbs"], submit="echo 1")
+
+    def put(cluster):
+        bundle = submission.Part(cluster, None, queue, str(folder)).bundle("true", "KEY")
+        subprocess.run(["sh"], input=bundle, text=True, check=True)
+
+    put("east")
+    with (folder / "join.py").open() as code, (folder / "isthmusd.path").open() as path:
+        before = os.fstat(code.fileno()).st_ino, os.fstat(path.fileno()).st_ino
+        put("west")
+        after = (folder / "join.py").stat().st_ino, (folder / "isthmusd.path").stat().st_ino
+        assert not set(before) & set(after)
+    names = {"join.py", "isthmusd.path", "east.sh", "east.pem", "west.sh", "west.pem"}
+    assert {file.name for file in folder.iterdir()} == names
+    assert stat.S_IMODE((folder / "west.pem").stat().st_mode) == 0o600
+
+
 def test_what_may_be_left_of_a_lost_job_is_removed_with_it(tmp_path, monkeypatch):
     monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path / "jobs"))
     job = place.create("isthmus-1")

@@ -35,7 +35,7 @@ def _command_lines(mark: str) -> list[str]:
 def test_a_table_that_is_killed_leaves_no_process() -> None:
     mark = uuid.uuid4().hex
     with subprocess.Popen(
-        [sys.executable, DOORS, "--doors", "queue", "--kinds", "garbage"],
+        [sys.executable, DOORS, "--short", "--doors", "queue"],
         env={**os.environ, "PYTHONPATH": "", "DOORS_MARK": mark},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as table:  # fmt: skip

@@ -54,14 +54,16 @@ class Part:
 
     def bundle(self, script: str, key: str) -> str:
         """A shell's text that puts all that is needed into the folder, and submits the script."""
-        name, pem = f"{self.cluster}.sh", key_of(self.cluster)
+        name, pem, new = f"{self.cluster}.sh", key_of(self.cluster), f"{self.cluster}.new"
         files = {name: script, pem: key, "join.py": Path(joiner.__file__).read_text()}
         lines = ["set -e", "umask 077", f"mkdir -p {self.folder}", f"cd {self.folder}"]
-        lines.append(f"rm -f {pem}")  # so that the shell's umask says who reads it
+        lines.append(f"rm -f {new}")  # so that the shell's umask says who reads it
+        # Clusters with the same home share the folder, and one part may run already. Each file
+        # changes at once, so that it reads a whole one.
         for file, text in files.items():
             mark = f"ISTHMUS_END_OF_{file.replace('.', '_').upper()}"
-            lines += [f"cat > {file} <<'{mark}'", text.rstrip("\n"), mark]
-        lines.append("command -v isthmusd > isthmusd.path || :")
+            lines += [f"cat > {new} <<'{mark}'", text.rstrip("\n"), mark, f"mv -f {new} {file}"]
+        lines += [f"command -v isthmusd > {new} || :", f"mv -f {new} isthmusd.path"]
         submitted = schedulers.command(self.scheduler.submit, script=name)
         lines.append(f"{{ {submitted}\n}} || {{ status=$?; rm -f {pem}; exit $status; }}")
         return "\n".join(lines) + "\n"
