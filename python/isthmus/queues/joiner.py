@@ -82,8 +82,8 @@ def door_of(path: str) -> str:
 
 
 def server_name(key: str) -> str:
-    """By which the first record of TLS names the door (keys.py), so that strangers do not delay it:
-    only the door knows the marks of its parts."""
+    """The name of the door in the first record of TLS, as in keys.py. Strangers do not know it, so
+    they do not delay this part."""
     text = Path(key).read_text()
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
     certificate = ssl.PEM_cert_to_DER_cert(text[text.index(begin) : text.index(end) + len(end)])

@@ -26,8 +26,8 @@ def mark_of(certificate: bytes) -> str:
 
 
 def server_name(mark: str) -> str:
-    """By which callers who know a mark name the door in the clear first record of TLS. A door lets
-    them go before others, and asks for the proof all the same. joiner.py computes the same."""
+    """The name of a door in the first record of TLS, which is readable on the network. A door lets
+    callers with it go first, and still asks for the proof. joiner.py computes the same."""
     return hashlib.sha256(f"isthmus door {mark}".encode()).hexdigest()[:32]
 
 
@@ -115,7 +115,7 @@ class Lock:
 
     @property
     def names(self) -> frozenset[str]:
-        """By which the parts name the door: each by its own mark, which nobody else sees."""
+        """The names that the parts use for the door: each its own, made from its mark."""
         return frozenset(map(server_name, self._clusters))
 
     def cluster_of(self, certificate: bytes | None) -> str | None:
