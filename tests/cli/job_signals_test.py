@@ -34,7 +34,7 @@ def test_timeout_holds_while_agents_start(pair):
 def started(grid, **keys):
     """A run whose ranks are up."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    running = Running(grid.command("-n", "2", "x"), text=True, **(pipes | keys))
+    running = Running(grid.command("-n", "2", "x"), **(pipes | keys))
     assert running.stdout.readline() == "up\n"
     return running
 

@@ -7,6 +7,8 @@ import sys
 import threading
 from pathlib import Path
 
+from running import Running
+
 from isthmus.queues import joiner, keys
 from isthmus.queues.door import Door, GatheringError, Policy
 
@@ -81,9 +83,9 @@ def join(meeting, key, folder, cluster, *more):
 
 def join_with(port, file, folder, *more):
     words = ["--key", str(file), "--to", f"127.0.0.1:{port}", "--isthmusd", fake_isthmusd(folder)]
-    return subprocess.Popen(
+    return Running(
         [sys.executable, joiner.__file__, *words, *more],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def test_json_until_the_end_of_the_run(pair, place):
     with started(pair(*scenarios())) as run:
         top = Running(
             [sys.executable, "-m", "isthmus", "top", "--json", "--interval", "0.1"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         looks = [json.loads(top.stdout.readline()) for _ in range(3)]
         run.send_signal(signal.SIGTERM)
@@ -148,7 +148,7 @@ def test_a_rank_that_is_silent(pair, place):
 def test_several_runs_want_a_name(pair, place, tmp_path):
     with running(pair) as one:
         command = one.args
-        with Running(command, stdout=subprocess.PIPE, text=True) as other:
+        with Running(command, stdout=subprocess.PIPE) as other:
             assert other.stdout.readline() == "up\n"
             done = isthmus("top", "--once")
             jobs = [run["job"] for run in json.loads(isthmus("ps", "--json").stdout)]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from running import Running
 from scenarios import check
 from waiting import eventually
 
@@ -33,7 +34,7 @@ def test_one_that_hangs_is_ended_with_all_that_it_has_started(grid, tmp_path):
     child = tmp_path / "child"
     grid.cluster("east", f'setup = ["sleep 600 & echo $! >{child}", "wait"]')
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = subprocess.Popen(grid.command("-n", "1", "x"), text=True, **pipes)
+    running = Running(grid.command("-n", "1", "x"), **pipes)
     eventually(lambda: child.exists() and child.read_text().endswith("\n"), "the setup's child")
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=240)

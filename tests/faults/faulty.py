@@ -70,14 +70,13 @@ class Grid:
             cwd=self.folder,
         )
 
-    def start(self, *words: object) -> subprocess.Popen[str]:
+    def start(self, *words: object) -> Running:
         return Running(
             self.command(*words),
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             cwd=self.folder,
         )
 
@@ -176,7 +175,7 @@ class Sshd:
         return f"ssh -F {self.config}"
 
 
-def says(running: subprocess.Popen[str], line: str) -> None:
+def says(running: Running, line: str) -> None:
     """The run's next line. If the run has ended instead, its errors are shown."""
     found = running.stdout.readline()
     assert found == line, found + ("" if found else running.stderr.read())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
+from running import Running
 from waiting import eventually
 
 GRID = "[cluster.east]\n[cluster.west]\n[[relay]]\nservice = '{at}'\nkey = '{key}'\n"  # both here
@@ -43,9 +44,9 @@ class Service:
         self.config.write_text("# of a test\n" + "".join(lines))
 
     def start(self) -> None:
-        self.process = subprocess.Popen(
+        self.process = Running(
             [self.isthmusd, "serve", "--config", self.config],
-            env=self.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=self.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )  # fmt: skip
         said = self.process.stderr.readline()
         found = re.search(r"listens at tcp:\S+:(\d+), metrics at tcp:(\S+),", said)

@@ -64,7 +64,6 @@ def start(mark: str, folder: Path) -> Start:
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
 
     return begin

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import Running
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
@@ -26,12 +27,11 @@ def test_the_others_wait(programs: Path, tmp_path: Path, library: str) -> None:
     grid.write_text(f"[cluster.east]\n[cluster.west]\nlaunch = '{queue} {{n}} {{command}}'\n")
     program = mpi.build(mpis.PROGRAMS / "p2p/modes.c", programs)
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    with subprocess.Popen(
+    with Running(
         [sys.executable, "-m", "isthmus", "run", "-g", grid, "-n", "4", program],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env={**os.environ, **root},
     ) as running:
         try:

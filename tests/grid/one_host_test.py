@@ -16,6 +16,7 @@ from pathlib import Path
 import mpis
 import pytest
 from refused_calls import refused
+from running import Running
 
 GRID = """
 [cluster.east]
@@ -185,11 +186,10 @@ def memory(request, monkeypatch):
 def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.Popen, dict]]:
     """A run of `talk`, and the ranks' processes."""
     words = ["run", "-n", ranks, mpis.ALL["mpich5"].python, program, times]
-    run = subprocess.Popen(
+    run = Running(
         [sys.executable, "-m", "isthmus", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     try:
         assert run.stdout is not None

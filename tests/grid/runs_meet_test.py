@@ -14,11 +14,12 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, nothing_is_left
+from running import Running
 
 MEETING = Path(__file__).parent / "meeting"
 RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"
 WINDOWS, FILES = MEETING / "runs_windows.c", MEETING / "runs_files.c"
-Start = Callable[..., subprocess.Popen[str]]
+Start = Callable[..., Running]
 
 
 @pytest.fixture
@@ -26,12 +27,12 @@ def start() -> Iterator[Start]:
     """start("run", ...) -> a command of isthmus; in the end no process of any may be left."""
     mark = uuid.uuid4().hex
     ours = {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    begun: list[subprocess.Popen[str]] = []
+    begun: list[Running] = []
 
-    def run(*words: object) -> subprocess.Popen[str]:
+    def run(*words: object) -> Running:
         command = [sys.executable, "-m", "isthmus", *map(str, words)]
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        begun.append(subprocess.Popen(command, env=os.environ | ours, text=True, **pipes))
+        begun.append(Running(command, env=os.environ | ours, **pipes))
         return begun[-1]
 
     yield run
@@ -42,7 +43,7 @@ def start() -> Iterator[Start]:
     nothing_is_left(mark)
 
 
-def ended(process: subprocess.Popen[str], limit: float = 240) -> tuple[int, str, str]:
+def ended(process: Running, limit: float = 240) -> tuple[int, str, str]:
     """Status, output and errors."""
     out, errors = process.communicate(timeout=limit)
     return process.returncode, out, errors

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import Running
 from trace_events import Timeline
 from waiting import eventually, with_enough_time
 
@@ -96,8 +97,8 @@ def running(*words: object, ranks: int) -> Iterator[dict[int, int]]:
     """The processes of its ranks while it runs."""
     command = [sys.executable, "-m", "isthmus", "run", *map(str, words)]
     own = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=os.environ | own
+    with Running(
+        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=os.environ | own
     ) as process:
         assert process.stdout
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import Running
 
 TALK = Path(__file__).parent / "ucx" / "talk.c"
 GRID = """
@@ -68,11 +69,10 @@ def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
 def test_a_rank_that_is_killed_ends_the_run(programs: Path, grid, transports, reach) -> None:
     program = mpis.ALL["openmpi4"].build(TALK, programs)
     words = ["run", "-g", grid(reach=reach), "-n", 4, program]
-    run = subprocess.Popen(
+    run = Running(
         [sys.executable, "-m", "isthmus", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     assert run.stdout
     ranks = dict(map(int, run.stdout.readline().split()) for _ in range(4))

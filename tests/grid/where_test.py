@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import Running
 from waiting import eventually
 
 SOURCE = """\
@@ -51,18 +52,17 @@ EXPECTED = [
 
 
 @pytest.fixture(params=["openmpi4 gateway", "mpich4 gateway", "mpich4 memory"])
-def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def running(request, tmp_path: Path) -> Iterator[Running]:
     mpi, reach = request.param.split()
     source = tmp_path / "stuck.c"
     source.write_text(SOURCE)
     built = tmp_path / "stuck"
     subprocess.run([mpis.ALL[mpi].cc, source, "-o", built], check=True)
-    with subprocess.Popen(
+    with Running(
         [sys.executable, "-m", "isthmus", "run", "-n", "4", built],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
-        text=True,
         env=os.environ
         | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
         | {"ISTHMUS_COLL": "barrier=fan"}  # by messages alone
@@ -73,7 +73,7 @@ def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=240)
 
 
-def asked(process: subprocess.Popen[str]) -> list[str]:
+def asked(process: Running) -> list[str]:
     process.send_signal(signal.SIGQUIT)
     assert process.stderr
     first = process.stderr.readline()

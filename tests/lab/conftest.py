@@ -17,6 +17,7 @@ from waiting import eventually
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
 import slurms
+from running import Running
 
 
 class Labs:
@@ -25,7 +26,7 @@ class Labs:
     def __init__(self, home: Path) -> None:
         self.mark = uuid.uuid4().hex
         self.home = home
-        self.started: list[subprocess.Popen[str]] = []
+        self.started: list[Running] = []
         self.env = {
             **os.environ,
             MARK: self.mark,
@@ -44,10 +45,10 @@ class Labs:
             timeout=timeout, check=False,
         )  # fmt: skip
 
-    def start(self, *words: object) -> subprocess.Popen[str]:
-        keeper = subprocess.Popen(
+    def start(self, *words: object) -> Running:
+        keeper = Running(
             self.command(*words), env=self.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         self.started.append(keeper)
         return keeper

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import slurms
+from running import Running
 from slurms import M4, M5, O4, O5, WORLD, on, queue
 from waiting import eventually, with_enough_time
 
@@ -26,15 +27,15 @@ def queues(standing):
         eventually(lambda s=site: not queue(lab, s), f"the end of the jobs of {site}")
 
 
-def start(lab, *words: object) -> subprocess.Popen[str]:
+def start(lab, *words: object) -> Running:
     command = lab.labs.command("exec", "--lab", lab.id, "--", *ISTHMUS, "run", *words)
-    return subprocess.Popen(
-        command, env=lab.labs.env, stdin=subprocess.DEVNULL, text=True,
+    return Running(
+        command, env=lab.labs.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
-def wait_for_ranks(run: subprocess.Popen[str]) -> None:
+def wait_for_ranks(run: Running) -> None:
     assert run.stdout
     assert sorted(run.stdout.readline().strip() for _ in WORLD) == WORLD
 
