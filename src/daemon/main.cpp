@@ -18,6 +18,7 @@
 #include "daemon/agent/open_files.hpp"
 #include "daemon/launch/exec.hpp"
 #include "daemon/launch/library_version.hpp"
+#include "daemon/launch/tidy.hpp"
 #include "daemon/service/serve.hpp"
 #include "daemon/service/worker.hpp"
 
@@ -108,6 +109,9 @@ int main(int argc, char** argv) {
                    "Read PROGRAM ARGS from this file, each followed by a NUL");
   exec->footer("After -- comes PROGRAM ARGS...");
 
+  const CLI::App* tidy =
+      app.add_subcommand("tidy", "Remove files of a rank after its end; ranks start this.");
+
   ExamineOptions examined;
   CLI::App* examine = app.add_subcommand(
       "examine",
@@ -175,6 +179,7 @@ int main(int argc, char** argv) {
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
+  if (tidy->parsed()) return run_tidy();
   if (service->parsed()) {
     hide_memory();
     return run_service(config, own_path());

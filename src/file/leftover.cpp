@@ -1,65 +1,95 @@
 #include "file/leftover.hpp"
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <csignal>
-#include <utility>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+#include "core/tidying.hpp"
 
 namespace isthmus::file {
 namespace {
 
-std::array<std::atomic<const std::string*>, kMostLeftovers> paths;
-std::atomic<bool> ending = false;
-std::atomic<pid_t> owner = 0;  // children that a program forks own no file
+/// The process that removes files once this one has ended.
+class Tidier {
+ public:
+  Tidier() : owner_(getpid()), socket_(start()) {}
 
-// On any thread, beside those that add and take away.
-void remove_all_and_end(int number) {
-  const int error = errno;
-  ending.store(true);
-  if (owner.load() == getpid()) {
-    for (const auto& path : paths) {
-      if (const std::string* const there = path.load()) unlink(there->c_str());
+  void tell(char letter, const std::string& path) {
+    const std::string packet = letter + path;
+    const std::lock_guard lock(mutex_);
+    if (socket_ < 0 || owner_ != getpid()) return;
+    [[maybe_unused]] const auto sent = send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL);
+  }
+
+ private:
+  /// This end of the socket, or -1. The process belongs to the run, but is no rank.
+  static int start() {
+    const char* const daemon = std::getenv("ISTHMUS_DAEMON");
+    std::array<int, 2> ends{};
+    if (daemon == nullptr || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data())) {
+      return -1;
     }
+    std::vector<char*> environment;
+    for (char** each = environ; *each != nullptr; ++each) {
+      if (std::strncmp(*each, "LD_PRELOAD=", 11) != 0 &&
+          std::strncmp(*each, "ISTHMUS_RANK=", 13) != 0) {
+        environment.push_back(*each);
+      }
+    }
+    environment.push_back(nullptr);
+    std::string name = "isthmusd", command = "tidy";
+    std::array<char*, 3> words{name.data(), command.data(), nullptr};
+    posix_spawn_file_actions_t actions{};
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+    for (const int output : {1, 2}) {  // whoever reads the rank's must not wait for this process
+      posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
+    }
+    posix_spawnattr_t attributes{};
+    posix_spawnattr_init(&attributes);
+    sigset_t none{};
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+    pid_t pid = 0;
+    const int error =
+        posix_spawn(&pid, daemon, &actions, &attributes, words.data(), environment.data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) {
+      close(ends[0]);
+      return -1;
+    }
+    waitpid(pid, nullptr, 0);  // at once: its child goes on, and the program sees no child of ours
+    return ends[0];
   }
-  errno = error;
-  raise(number);  // SA_RESETHAND: this time it ends the process
-}
 
-// Leaves the program's own handler alone. Called for each file, since that may have gone.
-void take_over(int number) {
-  struct sigaction now {};
-  if (sigaction(number, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
-      now.sa_handler != SIG_DFL) {
-    return;
-  }
-  struct sigaction own {};
-  own.sa_handler = remove_all_and_end;
-  own.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-  sigemptyset(&own.sa_mask);
-  sigaction(number, &own, nullptr);
+  std::mutex mutex_;
+  const pid_t owner_;
+  const int socket_;
+};
+
+Tidier& tidier() {
+  static auto* const one = new Tidier;  // never destroyed
+  return *one;
 }
 
 }  // namespace
 
-Leftover::Leftover(std::string path) : path_(new std::string(std::move(path))) {
-  owner.store(getpid());
-  for (auto& place : paths) {
-    const std::string* none = nullptr;
-    if (place.compare_exchange_strong(none, path_)) break;
-  }
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) take_over(number);
+Leftover::Leftover(const std::string& path) : path_(std::filesystem::absolute(path)) {
+  tidier().tell(core::kTidyRemove, path_);
 }
 
-Leftover::~Leftover() {
-  for (auto& place : paths) {
-    const std::string* mine = path_;
-    if (place.compare_exchange_strong(mine, nullptr)) break;
-  }
-  // The handler may still look at it, if it began before.
-  if (!ending.load()) delete path_;
-}
+Leftover::~Leftover() { tidier().tell(core::kTidyKeep, path_); }
 
 }  // namespace isthmus::file

@@ -1,26 +1,23 @@
-// Files that a process removes in the end. A signal that ends the process removes them, too.
+// Files that a process removes in the end. If it ends before that, `isthmusd tidy` removes them.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace isthmus::file {
 
-/// A signal removes at most this many files of a process.
-inline constexpr std::size_t kMostLeftovers = 256;
-
-/// While this object lives, SIGTERM, SIGINT and SIGHUP remove the file at `path` before they end
-/// the process. If the program has its own handlers of these signals, those stay, and so do the
+/// While this object lives, the end of the process removes the file at `path`: by a signal, also
+/// SIGKILL, by MPI_Abort, by exit. The first object starts a process for that. If there can be none
+/// (the limit of processes, no isthmusd), the file stays. Any thread. A forked child has no such
 /// files.
 class Leftover {
  public:
-  explicit Leftover(std::string path);
+  explicit Leftover(const std::string& path);
   ~Leftover();
   Leftover(const Leftover&) = delete;
   Leftover& operator=(const Leftover&) = delete;
 
  private:
-  std::string* path_;
+  std::string path_;
 };
 
 }  // namespace isthmus::file

@@ -57,7 +57,7 @@ struct Paths {
   Opening file;
   std::string shared;  ///< the shared number's
   bool ahead = true;   ///< whether accesses that follow each other look ahead
-  bool goes = false;   ///< open_there: a signal that ends the other process removes the file
+  bool goes = false;   ///< open_there: the end of the other process removes the file
 };
 std::unique_ptr<OpenFile> open_here(const Paths& paths);
 

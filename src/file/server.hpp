@@ -38,7 +38,7 @@ class Server {
     SharedNumber shared;
     View view;
     std::vector<std::byte> parts;
-    std::unique_ptr<Leftover> goes;  ///< a signal that ends this process removes the file
+    std::unique_ptr<Leftover> goes;  ///< the end of this process removes the file
   };
   bool answer(std::uint32_t client, const Request& request, const Paths* only, Reply& reply);
   std::vector<std::byte> read(std::uint32_t client, const Request& request);

@@ -166,7 +166,12 @@ void with_number(const std::string& path, Use&& use) {
 
 }  // namespace
 
+void SharedNumber::use() const {
+  std::call_once(used_->once, [this] { used_->file.emplace(path_); });
+}
+
 std::int64_t SharedNumber::add(std::int64_t value) const {
+  use();
   std::int64_t before = 0;
   with_number(path_, [&](std::int64_t& now) {
     before = now;
@@ -176,6 +181,7 @@ std::int64_t SharedNumber::add(std::int64_t value) const {
 }
 
 void SharedNumber::set(std::int64_t value) const {
+  use();
   with_number(path_, [&](std::int64_t& now) { now = value; });
 }
 

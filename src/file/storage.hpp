@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -46,16 +48,22 @@ void remove_file(const std::string& path);
 /// A number shared by all that open the file, in a small file of its own; absent means 0.
 class SharedNumber {
  public:
-  explicit SharedNumber(std::string path)
-      : path_(std::move(path)), leftover_(std::make_shared<Leftover>(path_)) {}
+  explicit SharedNumber(std::string path) : path_(std::move(path)) {}
   /// Adds and returns what was there. Waits for others that are at it, for microseconds.
   std::int64_t add(std::int64_t value) const;
   void set(std::int64_t value) const;
   void remove() const;
 
  private:
+  /// There is no file before the first use.
+  struct Used {
+    std::once_flag once;
+    std::optional<Leftover> file;
+  };
+  void use() const;
+
   std::string path_;
-  std::shared_ptr<const Leftover> leftover_;
+  std::shared_ptr<Used> used_ = std::make_shared<Used>();
 };
 
 }  // namespace isthmus::file

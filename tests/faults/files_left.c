@@ -1,8 +1,10 @@
 /* Opens a file, moves its shared pointer, and waits to be killed. The file is deleted on close with
    a second argument. If this is a cluster, only the last rank opens the file, and in that cluster.
- */
+   A third argument says how rank 0 ends. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -25,5 +27,10 @@ int main(int argc, char** argv) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("open\n"), fflush(stdout);
+  if (argc > 3 && rank == 0) {
+    if (strcmp(argv[3], "aborts") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(argv[3], "exits") == 0) _exit(7);
+    raise(SIGKILL);
+  }
   while (1) pause();
 }

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -97,6 +98,11 @@ void tell_rank(Environment& environment) {
   if (const auto rank = told_local_rank(environment)) {
     environment.set("ISTHMUS_LOCAL_RANK", std::to_string(local_first + *rank));
   }
+}
+
+std::string self() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 void apply_part(const ExecOptions& options, RankPlan& plan) {
@@ -210,6 +216,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
     // Behind the user's own, so that tools which wrap MPI_X over PMPI_X find us below them.
     const auto preload = plan.environment.get("LD_PRELOAD").value_or("");
     plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
+    plan.environment.set("ISTHMUS_DAEMON", self());
   }
   for (const char* name :
        {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT", "ISTHMUS_ERROR",

@@ -7,6 +7,8 @@
 #include <asio/post.hpp>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "daemon/launch/environment.hpp"
@@ -15,6 +17,7 @@
 #include "daemon/launch/input_pipe.hpp"
 #include "daemon/launch/named_pipe.hpp"
 #include "daemon/launch/process_tree.hpp"
+#include "daemon/launch/tidy.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -33,6 +36,13 @@ void ask_to_end(const char* variable) {
     const auto environment = Environment::of_process(pid);
     return environment && environment->get(variable);
   });
+}
+
+// It ends by itself, after its rank.
+bool is_tidy(pid_t pid) {
+  std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  return std::getline(comm, name) && name == kTidyName;
 }
 
 }  // namespace
@@ -162,7 +172,7 @@ void NativeJob::insist() {
   ask_to_end("ISTHMUS_RANK");
   kill_timer_.expires_after(kGrace - kLaunchersShare);
   kill_timer_.async_wait([this](std::error_code error) {
-    if (!error) signal_descendants(getpid(), SIGKILL);
+    if (!error) signal_descendants(getpid(), SIGKILL, [](pid_t pid) { return !is_tidy(pid); });
   });
 }
 

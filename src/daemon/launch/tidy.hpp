@@ -1,0 +1,17 @@
+// `isthmusd tidy`: removes files of a rank once the rank has ended, by whatever cause.
+#pragma once
+
+namespace isthmus::daemon {
+
+/// The name of the process.
+inline constexpr const char* kTidyName = "isthmus-tidy";
+
+/// Reads core/tidying.hpp's packets from `socket` until the rank has closed its end, and removes
+/// the files that are left.
+void tidy_after(int socket);
+
+/// The same with standard input, in a process that is no child of the rank. No signal that ends
+/// the job ends it.
+int run_tidy();
+
+}  // namespace isthmus::daemon
