@@ -39,6 +39,7 @@ class RunOptions:
 # Isthmus's own variables that all ranks need with the same value, without -x.
 _PASSED_ON = (
     "ISTHMUS_COLL",
+    "ISTHMUS_DEBUG_OFF",
     "ISTHMUS_LEG",
     "ISTHMUS_LEND",
     "ISTHMUS_NETWORK",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/debug_off.hpp"
+
 namespace isthmus::compress {
 namespace {
 
@@ -38,9 +40,11 @@ Choice::Next Choice::next() {
   if (chosen_ != before) pause_ = kFirstPause;
   if (++frames_ >= pause_) {
     frames_ = 0;
-    tried_ = (tried_ + 1) % kLayouts;
-    const bool all =
-        std::all_of(gains_.begin(), gains_.end(), [](const Gain& gain) { return gain.known; });
+    tried_ = core::off(core::Mechanism::WordDifferences) ? 0 : (tried_ + 1) % kLayouts;
+    const bool all = core::off(core::Mechanism::WordDifferences)
+                         ? gains_[0].known
+                         : std::all_of(gains_.begin(), gains_.end(),
+                                       [](const Gain& gain) { return gain.known; });
     pause_ = all ? std::clamp(2 * pause_, kFirstPause, kLongestPause) : 1;
     return {true, static_cast<Layout>(tried_)};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/conduit.hpp"
+#include "core/debug_off.hpp"
 
 namespace isthmus::core {
 
@@ -27,6 +28,7 @@ bool Conduit::may_repeat(const Slot& slot) const {
 void Conduit::look_for_late() {
   look_late_ = Time::max();
   if (!late_.possible() || custody_ || streams_.size() < 2) return;
+  if (off(Mechanism::LateFrames)) return;
   const Time after = late_.after();
   bool more = false;
   const auto look = [&](std::uint64_t sequence, Slot& slot) {
@@ -54,7 +56,7 @@ void Conduit::look_for_late() {
 
 // Others take what is new, while more than half of the streams may.
 bool Conduit::avoided(const Stream& stream) const {
-  if (stream.late_until <= now_) return false;
+  if (stream.late_until <= now_ || off(Mechanism::AvoidLate)) return false;
   const auto late = std::count_if(streams_.begin(), streams_.end(), [this](const auto& entry) {
     return entry.second.late_until > now_;
   });

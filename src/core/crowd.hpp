@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/debug_off.hpp"
 #include "core/stream_count.hpp"
 
 namespace isthmus::core {
@@ -50,7 +51,7 @@ class Crowd {
   int streams(Time now) {
     begin(now);
     const std::size_t senders = std::max(count_, before_);
-    if (senders <= 1) return kMostStreams;
+    if (senders <= 1 || off(Mechanism::Crowd)) return kMostStreams;
     const double each = windows_ / kWindows / (sharing_ * static_cast<double>(senders));
     return static_cast<int>(std::clamp(each, 1.0, double{kMostStreams}));
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/debug_off.hpp"
+
 namespace isthmus::core {
 namespace {
 
@@ -26,7 +28,7 @@ int streams_for(double rate, double rtt, double ceiling) {
 }
 
 int streams_held(double rate, double rtt, int most) {
-  if (rtt < kFarRoundTrip) return 1;
+  if (rtt < kFarRoundTrip || off(Mechanism::HeldStreams)) return 1;
   return std::min(streams_for(rate, rtt, kInitialWindow), std::max(most, 1));
 }
 

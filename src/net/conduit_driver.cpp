@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/debug_off.hpp"
 #include "core/stream_count.hpp"
 #include "net/conduit_line.hpp"
 #include "net/congestion.hpp"
@@ -159,6 +160,7 @@ iovec ConduitDriver::landing(const LinePtr& line) {
 
 // Lets the frame that has come in part land, if it can.
 void ConduitDriver::land(const LinePtr& line) {
+  if (core::off(core::Mechanism::Landing)) return;
   const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
   const auto frame = conduit_.arriving(line->id, bytes);
   if (!frame || frame->placed < (hooks_.passes_on ? kLeastPassedOn : kLeastLanded)) return;
@@ -174,6 +176,7 @@ void ConduitDriver::land(const LinePtr& line) {
 // If only a few whole bytes have come, an answer may bring the next. If there are many, it is
 // better to read more at a time.
 void ConduitDriver::watch_for_more(const LinePtr& line, std::size_t bytes) {
+  if (core::off(core::Mechanism::SocketLooks)) return;
   if (!hooks_.awaited || line->stream->leg() != Stream::Leg::Socket || lines_.size() > 1) return;
   if (bytes < kFewRead && line->landing == 0 && line->begin == line->end) {
     begin_looks();
@@ -295,7 +298,8 @@ void ConduitDriver::arm() {
 }
 
 bool ConduitDriver::borrows() const {
-  return lines_.size() == 1 && !lines_.front()->far && lines_.front()->stream->gathers();
+  return lines_.size() == 1 && !lines_.front()->far && lines_.front()->stream->gathers() &&
+         !core::off(core::Mechanism::Borrowing);
 }
 
 void ConduitDriver::own() {

@@ -16,6 +16,7 @@
 #include "core/bulk_streams.hpp"
 #include "core/conduit.hpp"
 #include "core/crowd.hpp"
+#include "core/debug_off.hpp"
 #include "core/stream_count.hpp"
 #include "net/full_packets.hpp"
 #include "net/pacer.hpp"
@@ -92,7 +93,9 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   bool begins_anew() const;
   /// The pacer bounds the rate of all streams together, with those of other drivers that share it.
   /// Small frames do not wait for it.
-  void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
+  void pace_by(std::shared_ptr<Pacer> pacer) {
+    if (!core::off(core::Mechanism::Pacing)) pacer_ = std::move(pacer);
+  }
   /// Others share the path over which the streams are: bulk goes by as few as the crowd has it.
   void join(std::shared_ptr<core::Crowd> crowd) { crowd_ = std::move(crowd); }
   /// The pacer's word: bulk may go on.

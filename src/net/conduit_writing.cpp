@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/debug_off.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/conduit_line.hpp"
 #include "net/tcp_figures.hpp"
@@ -46,7 +47,8 @@ void ConduitDriver::flush() {
 
 void ConduitDriver::flush_soon() {
   if (closed_ || lines_.empty() || !lines_.front()->far || conduit_.express_waits() ||
-      conduit_.unsent_bulk() == 0 || conduit_.unsent_bulk() >= kMostLater) {
+      core::off(core::Mechanism::FlushSoon) || conduit_.unsent_bulk() == 0 ||
+      conduit_.unsent_bulk() >= kMostLater) {
     return flush();
   }
   if (std::exchange(flushing_, true)) return;
@@ -78,7 +80,8 @@ void ConduitDriver::write(const LinePtr& line) {
 
 // Bulk stays off this line.
 bool ConduitDriver::for_express(const LinePtr& line) const {
-  return line->far && lines_.size() >= kLeastForExpress && line == lines_.front();
+  return line->far && lines_.size() >= kLeastForExpress && line == lines_.front() &&
+         !core::off(core::Mechanism::Express);
 }
 
 // Spare lines also repeat the frames that other lines have lost, once nothing new waits.
@@ -95,7 +98,9 @@ void ConduitDriver::choose() {
   if (std::exchange(crowded_, crowded) || crowded) {
     return crowded ? choose_of_crowd(static_cast<std::size_t>(most)) : all_take_bulk();
   }
-  if (bulk_streams_.due(t, conduit_.counts().wire_bytes)) choose_widest();
+  if (!core::off(core::Mechanism::BulkStreams) &&
+      bulk_streams_.due(t, conduit_.counts().wire_bytes))
+    choose_widest();
 }
 
 // The first ones; others instead of those whose frames are late.
@@ -141,6 +146,7 @@ void ConduitDriver::take_bulk_by(std::size_t takers) {
 // Small frames wait behind what a stream has taken, where none is for express frames alone.
 std::size_t ConduitDriver::turn() const {
   if (takers_ == 1) return kWriteBatch;
+  if (core::off(core::Mechanism::Turns)) return kTurn;
   if (lines_.size() < kLeastForExpress || growing_) return kTurn;
   const auto takers = static_cast<int>(std::min(takers_, lines_.size() - 1));
   const double round_trip = std::chrono::duration<double>(round_trip_).count();
@@ -174,7 +180,7 @@ void ConduitDriver::write_in_turns() {
 bool ConduitDriver::beginning_anew() {
   if (!conduit_.bulk_waits()) return growing_ = false;
   const core::Time t = now();
-  growing_ = takers_ == kAll && pause_.holds(t);
+  growing_ = takers_ == kAll && pause_.holds(t) && !core::off(core::Mechanism::AfterPause);
   pause_.sent(t);
   return growing_ || uneven_;
 }
@@ -183,7 +189,8 @@ bool ConduitDriver::beginning_anew() {
 // in streams whose windows are full while others stand idle.
 void ConduitDriver::write_where_room() {
   const std::uint64_t before = conduit_.counts().wire_bytes;
-  if (pause_.burst(now()) + conduit_.unsent_bulk() <= kFew) write_few();
+  if (!core::off(core::Mechanism::FewFirst) && pause_.burst(now()) + conduit_.unsent_bulk() <= kFew)
+    write_few();
   std::vector<std::pair<std::int64_t, LinePtr>> open;
   if (conduit_.bulk_waits()) {
     for (const auto& line : lines_) {
@@ -312,6 +319,7 @@ void ConduitDriver::take_turn() {
 }
 
 void ConduitDriver::share_unsent() {
+  if (core::off(core::Mechanism::ShareUnsent)) return;
   // One stream takes small frames only, beside those that take bulk.
   const auto streams = static_cast<int>(
       takers_ < lines_.size() ? takers_ + 1 : std::max<std::size_t>(1, lines_.size()));

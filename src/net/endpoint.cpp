@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 #include <stdexcept>
 
+#include "core/debug_off.hpp"
 #include "core/limits.hpp"
 #include "net/endpoint_io.hpp"
 
@@ -129,7 +130,7 @@ void Endpoint::send(core::SendOp& op, bool soon) {
   std::unique_lock lock(mutex_);
   const bool gathered = engine_.send(op);
   const bool waited = waited_.load(std::memory_order_relaxed);
-  const Then then = gathered
+  const Then then = gathered && !core::off(core::Mechanism::Gathering)
                         ? gathering_.added(waited ? core::Time() : now(), engine_.gathered(),
                                            waited, op.peer < beside_.size() && beside_[op.peer])
                         : Then::Flush;

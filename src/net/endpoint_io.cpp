@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/debug_off.hpp"
 #include "core/limits.hpp"
 #include "core/stream_count.hpp"
 #include "core/trace/trace.hpp"
@@ -97,7 +98,7 @@ void Endpoint::Io::make_direct() {
   };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, std::move(hooks));
-  if (config.lend_from != kLendNothing) direct->lend();
+  if (config.lend_from != kLendNothing && !core::off(core::Mechanism::Lending)) direct->lend();
   if (direct->any()) direct->listen(config.ports);
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "core/debug_off.hpp"
 #include "net/looking.hpp"
 #include "net/watch.hpp"
 
@@ -47,7 +48,9 @@ void run_looking(asio::io_context& io) {
   Looking looking;
   std::uint64_t seen = watch.wakings();
   while (io.run_one() > 0) {
-    if (watch.wakings() == seen || watch.size() > kMostRings) continue;
+    if (core::off(core::Mechanism::GatewayLooks) || watch.wakings() == seen ||
+        watch.size() > kMostRings)
+      continue;
     seen = watch.wakings();
     if (looking.woken(clock_now())) look_for_a_moment(io, watch, looking);
   }

@@ -13,6 +13,7 @@
 
 #include "coll/allgather/allgather.hpp"
 #include "coll/bcast/bcast.hpp"
+#include "core/debug_off.hpp"
 #include "core/mark.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -81,7 +82,7 @@ std::optional<net::SharedMemory> offered(Offer& offer, std::size_t size) {
 
 bool HostCommons::due(const GridComm& comm, std::uint64_t number) {
   return number == kFirst && grid()->one_host && !comm.inter && comm.runs.empty() &&
-         comm.size <= coll::Commons::kMostRanks;
+         comm.size <= coll::Commons::kMostRanks && !core::off(core::Mechanism::Commons);
 }
 
 coll::Task HostCommons::make(coll::Party& party, std::unique_ptr<HostCommons>& made) {

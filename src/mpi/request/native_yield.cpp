@@ -1,5 +1,6 @@
 #include "mpi/request/native_yield.hpp"
 
+#include "core/debug_off.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 
@@ -15,6 +16,7 @@ Set set = nullptr;  // null: the library does not yield, or has no switch
 }  // namespace
 
 void learn() {
+  if (core::off(core::Mechanism::NativeYield)) return;
   const auto found = reinterpret_cast<Set>(native_function("opal_progress_set_yield_when_idle"));
   if (found == nullptr || !found(false)) return;
   found(true);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <vector>
 
+#include "core/debug_off.hpp"
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/uncancelled.hpp"
@@ -53,14 +54,14 @@ void give_way() {
 // MPICH's ranks are, yields its core only by sleeping.
 bool looks_long(const Grid& grid) {
   static const bool leads_session = ::getsid(0) == ::getpid();
-  return grid.one_host && !leads_session;
+  return grid.one_host && !leads_session && !core::off(core::Mechanism::LooksOnOneHost);
 }
 
 // More peers make a look longer, and more ranks want the core. Other processes move the messages of
 // sockets and gateways, and may wait for this one. Medians for 8 B on two cores (2026-11): through
 // two gateways 23 us with 16 looks, 15 with one; direct in a lab 71 to 84 and 13 to 17.
 unsigned looks_a_turn(const Grid& grid) {
-  if (!grid.one_host) return 1;
+  if (!grid.one_host || core::off(core::Mechanism::SeveralLooks)) return 1;
   const int peers = std::clamp(grid.world().size() - grid.local_size, 1, kMostLooksATurn);
   return static_cast<unsigned>(
       std::clamp(4 * kMostLooksATurn / (peers * peers), 1, kMostLooksATurn));
@@ -159,7 +160,8 @@ bool Backoff::looks_on() {
 
 void Backoff::pause(Operation* near) {
   const Grid* const g = grid();
-  if (near != nullptr && g != nullptr && near_rounds_ < kLooksNear) {
+  if (near != nullptr && g != nullptr && near_rounds_ < kLooksNear &&
+      !core::off(core::Mechanism::LooksNear)) {
     ++near_rounds_;
     if (g->crowded) sched_yield();
     return;
@@ -176,7 +178,8 @@ void Backoff::pause(Operation* near) {
   }
   if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();
-  if (streaming_collectives.load(std::memory_order_relaxed) > 0) {
+  if (streaming_collectives.load(std::memory_order_relaxed) > 0 &&
+      !core::off(core::Mechanism::StreamingNaps)) {
     idle_rounds_ = 0;
     g->endpoint->wait_event(now, kStreamNap);
     return;
@@ -198,7 +201,8 @@ void Backoff::pause(Operation* near) {
     if (g->endpoint->events() != now) return;
     if (g->one_host) {
       if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
-    } else if (idle_rounds_ >= kSpins || core_sharing.shared()) {
+    } else if (idle_rounds_ >= kSpins ||
+               (core_sharing.shared() && !core::off(core::Mechanism::CoreSharing))) {
       give_way();
     }
     return;
