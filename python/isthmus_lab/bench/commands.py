@@ -16,6 +16,7 @@ from isthmus.options import grid_option
 from isthmus.tables import console
 from isthmus.units import parse_size
 from isthmus_lab.bench import common, figures, labs, limits, p2p, report, session
+from isthmus_lab.bench.ablation.command import ablation
 from isthmus_lab.bench.app.command import app
 from isthmus_lab.bench.coll.command import coll
 from isthmus_lab.bench.common import (
@@ -42,6 +43,7 @@ bench_app = Application(
     help="Compare Isthmus with plain TCP and native MPIs on the same wires.",
 )
 bench_app.command("coll")(coll)
+bench_app.command("ablation")(ablation)
 bench_app.command("app")(app)
 bench_app.command("rma")(rma)
 bench_app.command("io")(io)
