@@ -4,7 +4,7 @@
 #include <asio/post.hpp>
 #include <utility>
 
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::daemon {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 #include "daemon/log/log.hpp"
 #include "net/listener.hpp"
 #include "net/software.hpp"

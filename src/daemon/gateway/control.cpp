@@ -2,7 +2,7 @@
 // passes news on to its neighbours once, so it reaches all, whatever the routes.
 #include <utility>
 
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 #include "net/listener.hpp"
 
 namespace isthmus::daemon {

@@ -30,7 +30,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   /// Counts of a link: messages, bytes, waiting bytes, and streams.
   using Counts = std::array<std::uint64_t, 4>;
 
-  /// The measurements of a link, over all its streams (gateway_tuning.cpp).
+  /// The measurements of a link, over all its streams (tuning.cpp).
   struct Tuning {
     std::map<core::StreamId, net::TcpFigures> last;
     core::StreamCount count;
@@ -78,7 +78,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::string last_failure;
   };
 
-  // gateway_peers.cpp: processes and gateways that come and go
+  // processes.cpp: processes and gateways that come and go
   void welcome(net::Listener::Newcomer newcomer);
   std::string objection(const net::Listener::Newcomer& newcomer) const;
   PeerPtr add_peer(core::NodeId node, bool is_unix);
@@ -105,7 +105,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void expect_neighbours(const core::Routes& next);
   void welcome_early();
 
-  // gateway_control.cpp: news for all
+  // control.cpp: news for all
   void control(Peer& from, const core::InFrame& frame);
   /// A body of a Control frame. Each says who may send it; what others send is ignored.
   void learn(Peer& from, const net::control::Joined& joined);
@@ -142,12 +142,12 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void fault(const std::string& message, int code = 1);
   std::function<void(const std::string& sentence)> warns_of_files();
 
-  // gateway_forward.cpp: frames, and what follows from them
+  // state.cpp: frames, and what follows from them
   bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
   void progress(Peer& peer);
   void act();
 
-  // gateway_links.cpp: conduits opened from this side
+  // links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
   int segment_to(core::NodeId to);
   void dial_all(core::NodeId to);
@@ -160,7 +160,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void links_settled(const std::string& error);
   std::string link_name(core::NodeId to) const;
 
-  // gateway_junctions.cpp: conduits to gateways of other runs
+  // junctions.cpp: conduits to gateways of other runs
   struct Junction;
   std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
   void add_junction_peer(const std::shared_ptr<Junction>& junction);
@@ -174,7 +174,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void part(const std::string& run);
   void close_junctions();
 
-  // gateway_tuning.cpp: how links are used
+  // tuning.cpp: how links are used
   void plan_tuning();
   void look_at_links();
   void stir(Peer& peer);
@@ -189,7 +189,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void learn_link(Peer& from, const net::control::Link& body);
   void want_streams(core::NodeId to, int streams);
 
-  // gateway_shares.cpp: how processes share the links by which they reach others themselves
+  // sharing.cpp: how processes share the links by which they reach others themselves
   void learn_share(core::NodeId from, const net::ShareBody& body);
   void share_rate(Peer& peer);
   void leaves_shares(core::NodeId node);

@@ -1,7 +1,7 @@
 // How a gateway drives core::Router: it hands frames in, and performs the actions that follow.
 #include <utility>
 
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 
 namespace isthmus::daemon {
 namespace {

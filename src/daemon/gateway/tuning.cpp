@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/trace/trace.hpp"
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {

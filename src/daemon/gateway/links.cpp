@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/time_text.hpp"
-#include "daemon/gateway/gateway_state.hpp"
+#include "daemon/gateway/state.hpp"
 #include "daemon/log/log.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
