@@ -15,4 +15,9 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_reconnect_test.cpp
     gateway/gateway_set_test.cpp
     gateway/gateway_thread_test.cpp
+    gateway/control_test.cpp
+    gateway/link_figures_test.cpp
+    gateway/presence_test.cpp
+    gateway/readiness_test.cpp
+    gateway/sharing_test.cpp
   LIBS isthmus_daemon)

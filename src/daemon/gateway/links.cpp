@@ -1,4 +1,5 @@
-// The conduits that a gateway opens to others, and opens again when they are lost.
+#include "daemon/gateway/links.hpp"
+
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/post.hpp>
@@ -6,7 +7,6 @@
 #include <utility>
 
 #include "core/time_text.hpp"
-#include "daemon/gateway/state.hpp"
 #include "daemon/log/log.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
@@ -19,85 +19,163 @@ constexpr std::chrono::milliseconds kRedial{200}, kMaxRedial{2000};
 
 }  // namespace
 
-std::string Gateway::State::link_name(core::NodeId to) const {
-  const auto mine = dialled.find(to);
-  std::string where = mine != dialled.end() && !mine->second.link.addresses.empty()
+Links::Links(Common& gateway, Tuning& tuning, Sharing& sharing, const Readiness& readiness,
+             const Presence& presence)
+    : gateway_(gateway),
+      tuning_(tuning),
+      sharing_(sharing),
+      readiness_(readiness),
+      presence_(presence),
+      timer_(gateway.io) {
+  tuning_.open_by(*this);
+}
+
+Links::Dialled* Links::dialled_to(core::NodeId to) {
+  const auto found = dialled_.find(to);
+  return found == dialled_.end() ? nullptr : &found->second;
+}
+
+std::string Links::name(core::NodeId to) const {
+  const auto mine = dialled_.find(to);
+  std::string where = mine != dialled_.end() && !mine->second.link.addresses.empty()
                           ? mine->second.link.addresses.front()
                           : "";
-  const auto peer = peers.find(to);
-  if (where.empty() && peer != peers.end()) where = peer->second->where;
-  return "from " + name(config.node) + " to " + name(to) +
+  const Peer* const peer = gateway_.peers.find(to);
+  if (where.empty() && peer != nullptr) where = peer->where;
+  return "from " + gateway_.name(gateway_.config.node) + " to " + gateway_.name(to) +
          (where.empty() ? "" : " (" + where + ")");
 }
 
-void Gateway::State::open_links(std::vector<GatewayLink> links,
-                                std::function<void(const std::string&)> done) {
-  links_done = std::move(done);
+// ---- conduits opened from this side -----------------------------------------------------------
+
+void Links::open(std::vector<GatewayLink> links, Done done) {
+  done_ = std::move(done);
   for (auto& link : links) {
     const core::NodeId to = link.to;
-    dialled[to].link = std::move(link);
-    const auto known = peers.find(to);
-    if (known != peers.end() && known->second->driver->conduit().connected()) {
-      dialled[to].up = true;  // it was quicker and has opened the conduit to us
+    dialled_[to].link = std::move(link);
+    const Peer* const known = gateway_.peers.find(to);
+    if (known != nullptr && known->conduit().connected()) {
+      dialled_[to].up = true;  // it was quicker and has opened the conduit to us
       continue;
     }
     dial_all(to);
   }
-  link_timer.expires_after(config.connect_timeout);
-  link_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
-    const auto self = weak.lock();
-    if (error || !self) return;
-    for (const auto& [to, link] : self->dialled) {
-      if (link.up) continue;
-      self->links_settled("the link " + self->link_name(to) + " could not be opened within " +
-                          core::time_text(self->config.connect_timeout) + ": " +
-                          (link.last_failure.empty() ? "no answer (is the host up, or does a "
-                                                       "firewall drop what is sent to this port?)"
-                                                     : link.last_failure));
-      return;
+  timer_.expires_after(gateway_.config.connect_timeout);
+  timer_.async_wait(gateway_.guarded([this](const std::error_code& error) {
+    if (!error) time_is_up();
+  }));
+  settle({});
+}
+
+void Links::time_is_up() {
+  for (const auto& [to, link] : dialled_) {
+    if (link.up) continue;
+    settle("the link " + name(to) + " could not be opened within " +
+           core::time_text(gateway_.config.connect_timeout) + ": " +
+           (link.last_failure.empty() ? "no answer (is the host up, or does a firewall drop what "
+                                        "is sent to this port?)"
+                                      : link.last_failure));
+    return;
+  }
+}
+
+void Links::settle(const std::string& error) {
+  if (!done_) return;
+  if (error.empty()) {
+    for (const auto& [to, link] : dialled_) {
+      if (!link.up) return;
     }
-  });
-  links_settled({});
+  }
+  timer_.cancel();
+  asio::post(gateway_.io, [done = std::exchange(done_, nullptr), error] { done(error); });
+}
+
+void Links::close() {
+  done_ = nullptr;
+  timer_.cancel();
 }
 
 // Dials the number of streams that the link begins with.
-void Gateway::State::dial_all(core::NodeId to) {
-  const GatewayLink& made = dialled[to].link;
+void Links::dial_all(core::NodeId to) {
+  const GatewayLink& made = dialled_[to].link;
   const int streams = made.net == core::Net::Ucx ? 1
                       : made.streams > 0
                           ? made.streams
                           : core::streams_for(static_cast<double>(made.rate), made.rtt,
                                               static_cast<double>(net::tcp_window_ceiling()));
-  for (int i = dialled[to].dialling; i < streams; ++i) dial(to);
+  for (int i = dialled_[to].dialling; i < streams; ++i) dial(to);
 }
 
-void Gateway::State::dial(core::NodeId to) {
-  ++dialled[to].dialling;
-  asio::co_spawn(io, dialling(shared_from_this(), to),
-                 [weak = weak_from_this(), to](const std::exception_ptr&) {
-                   if (const auto self = weak.lock()) --self->dialled[to].dialling;
-                 });
+bool Links::want_streams(core::NodeId to, int streams) {
+  const Dialled* const mine = dialled_to(to);
+  if (mine == nullptr) return false;
+  const Peer* const peer = gateway_.peers.find(to);
+  if (peer == nullptr || mine->link.streams > 0) return true;
+  const int have = static_cast<int>(peer->driver->streams()) + mine->dialling;
+  for (int i = have; i < std::min(streams, core::kMostStreams); ++i) dial(to);
+  return true;
+}
+
+void Links::dial(core::NodeId to) {
+  ++dialled_[to].dialling;
+  asio::co_spawn(
+      gateway_.io, dialling(gateway_.shared_from_this(), to),
+      gateway_.guarded([this, to](const std::exception_ptr&) { --dialled_[to].dialling; }));
+}
+
+asio::awaitable<void> Links::dialling([[maybe_unused]] std::shared_ptr<Common> alive,
+                                      core::NodeId to) {
+  const GatewayLink link = dialled_[to].link;
+  std::chrono::milliseconds pause = kRedial;
+  // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
+  while (!gateway_.over()) {
+    const Peer* const known = gateway_.peers.find(to);
+    if (known != nullptr && !known->open()) co_return;
+    bool hopeless = false;
+    try {
+      auto stream = co_await reach(link);
+      if (gateway_.over()) co_return;
+      Peer* const there = gateway_.peers.find(to);
+      Peer& peer = there != nullptr ? *there : add(to);
+      peer.where = stream->where();
+      peer.driver->attach(std::move(stream));
+      co_return;
+    } catch (const net::Refusal& e) {
+      dialled_[to].last_failure = e.what();
+      hopeless = !dialled_[to].up;
+    } catch (const std::exception& e) {
+      dialled_[to].last_failure = e.what();
+    }
+    if (hopeless) {
+      settle("the link " + name(to) + " cannot be opened: " + dialled_[to].last_failure);
+      co_return;
+    }
+    if (!dialled_[to].up && !done_) co_return;  // time was up
+    asio::steady_timer timer(gateway_.io, pause);
+    co_await timer.async_wait(asio::use_awaitable);
+    pause = std::min(2 * pause, kMaxRedial);
+  }
 }
 
 // Tries the addresses in turn, or the first service that has the other end.
-asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::shared_ptr<State> self,
-                                                                        GatewayLink link) {
+asio::awaitable<std::shared_ptr<net::Stream>> Links::reach(GatewayLink link) {
+  const GatewayConfig& config = gateway_.config;
   net::ConnectOptions options;
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
   options.net = link.encrypt ? core::Net::Tcp : link.net;  // UCX does not encrypt
-  options.self = self->config.node;
+  options.self = config.node;
   options.ring_bytes = net::RingStream::kMost;
-  options.segment = self->segment_to(link.to);
-  options.limit = std::min(options.limit, self->config.connect_timeout / 2);
-  options.handshake_limit = std::min(options.handshake_limit, self->config.connect_timeout / 2);
-  const net::Credentials credentials{self->config.job, self->config.secret};
+  options.segment = segment_to(link.to);
+  options.limit = std::min(options.limit, config.connect_timeout / 2);
+  options.handshake_limit = std::min(options.handshake_limit, config.connect_timeout / 2);
+  const net::Credentials credentials{config.job, config.secret};
   const std::string scheme = net::kServiceScheme;
   if (link.addresses.empty() || !link.addresses.front().starts_with(scheme)) {
     co_return co_await net::connect(link.addresses, credentials, options);
   }
   std::vector<net::Service> services;
   for (const std::string& address : link.addresses) {
-    const net::Service* const service = self->service_at(address.substr(scheme.size()));
+    const net::Service* const service = gateway_.service_at(address.substr(scheme.size()));
     if (service == nullptr) throw net::Refusal("no key is known for " + address);
     services.push_back(*service);
   }
@@ -106,89 +184,167 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
                                options.limit);
 }
 
-// The largest that a stream of the link may have; 0: as the path has it. Tells the user once.
-int Gateway::State::segment_to(core::NodeId to) {
-  const auto known = peers.find(to);
-  if (known == peers.end() || !known->second->driver->wants_small_segments()) return 0;
+// The largest that a stream of the link may have; 0: as the path has it. Warns the user once.
+int Links::segment_to(core::NodeId to) {
+  const Peer* const known = gateway_.peers.find(to);
+  if (known == nullptr || !known->driver->wants_small_segments()) return 0;
   constexpr int kSmall = net::FullPackets::kSmallSegment;
-  if (!std::exchange(known->second->told_small, true) && events.warning) {
-    events.warning("the link " + link_name(to) +
-                   " opens but full-sized packets do not pass; from now on it sends segments of " +
-                   std::to_string(kSmall) +
-                   " bytes. Some network on the way takes smaller packets than the hosts' MTU, and "
-                   "drops the ICMP messages that say so: let them pass, or lower the MTU of the "
-                   "hosts");
+  if (!std::exchange(dialled_[to].told_small, true) && gateway_.events.warning) {
+    gateway_.events.warning(
+        "the link " + name(to) +
+        " opens but full-sized packets do not pass; from now on it sends segments of " +
+        std::to_string(kSmall) +
+        " bytes. Some network on the way takes smaller packets than the hosts' MTU, and "
+        "drops the ICMP messages that say so: let them pass, or lower the MTU of the "
+        "hosts");
   }
   return kSmall;
 }
 
-asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {
-  const GatewayLink link = self->dialled[to].link;
-  std::chrono::milliseconds pause = kRedial;
-  // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
-  while (!self->closing && !self->closed && !self->faulted) {
-    const auto known = self->peers.find(to);
-    if (known != self->peers.end() &&
-        (known->second->neighbour->left || known->second->driver->closed())) {
-      co_return;
-    }
-    bool hopeless = false;
-    try {
-      auto stream = co_await connected(self, link);
-      if (self->closing || self->closed || self->faulted) co_return;
-      PeerPtr peer = self->peers.contains(to) ? self->peers[to] : self->add_peer(to, false);
-      peer->where = stream->where();
-      peer->driver->attach(std::move(stream));
-      co_return;
-    } catch (const net::Refusal& e) {
-      self->dialled[to].last_failure = e.what();
-      hopeless = !self->dialled[to].up;
-    } catch (const std::exception& e) {
-      self->dialled[to].last_failure = e.what();
-    }
-    if (hopeless) {
-      self->links_settled("the link " + self->link_name(to) +
-                          " cannot be opened: " + self->dialled[to].last_failure);
-      co_return;
-    }
-    if (!self->dialled[to].up && !self->links_done) co_return;  // time was up
-    asio::steady_timer timer(self->io, pause);
-    co_await timer.async_wait(asio::use_awaitable);
-    pause = std::min(2 * pause, kMaxRedial);
+// ---- gateways that come and go ----------------------------------------------------------------
+
+std::string Links::objection(const net::Listener::Newcomer& newcomer) const {
+  const core::NodeId node = newcomer.node;
+  const bool by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
+  const Peer* const known = gateway_.peers.find(node);
+  const auto& world = gateway_.router.world();
+  if (node == gateway_.config.node) return "this is gateway " + std::to_string(node) + " itself";
+  if (world && world->gateway(node) == nullptr) {
+    return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
+  }
+  if (known != nullptr && known->neighbour->left) return "it has said goodbye already";
+  if (known != nullptr && known->driver->closed()) return "has given up this link";
+  if (gateway_.config.accept_plain) return {};
+  if (by_ucx) return "has no link without encryption, as UCX needs it";
+  if (newcomer.exposed) {
+    return "serves only encrypted connections of gateways; `encrypt` of the [[link]] must be the "
+           "same on both sides";
+  }
+  return {};
+}
+
+void Links::welcome(net::Listener::Newcomer newcomer) {
+  Peer* const known = gateway_.peers.find(newcomer.node);
+  Peer& peer = known != nullptr ? *known : add(newcomer.node);
+  peer.came_by(newcomer);
+  log::debug("{} connects from {}", gateway_.name(peer.node), peer.where);
+  peer.driver->attach(std::move(newcomer.stream), newcomer.read);
+}
+
+core::ConduitConfig Links::settings(core::NodeId node) {
+  core::ConduitConfig settings = gateway_.peers.settings(node);
+  const Dialled* const mine = dialled_to(node);
+  settings.patience = mine != nullptr && mine->link.patience.count() > 0 ? mine->link.patience
+                                                                         : gateway_.config.patience;
+  settings.buffer = settings.window = gateway_.config.link_bytes;
+  settings.compressor = tuning_.begin(node);
+  return settings;
+}
+
+Peer& Links::add(core::NodeId node) {
+  Peer& peer = gateway_.peers.add(node, settings(node), *this);
+  tell_what_is_known(peer);
+  tuning_.plan();
+  return peer;
+}
+
+// Sends a fellow gateway the news that it has missed.
+void Links::tell_what_is_known(Peer& peer) {
+  for (const auto& [gateway, part] : readiness_.known()) {
+    gateway_.peers.tell(peer, net::control::Joined{gateway, part});
   }
 }
 
-// The peer's Hello has been heard.
-void Gateway::State::link_up(core::NodeId to) {
-  const auto mine = dialled.find(to);
-  if (mine == dialled.end()) return;
-  mine->second.last_failure.clear();
-  log::debug("a stream of the link {} stands", link_name(to));
-  Peer& peer = *peers.at(to);
-  if (const auto& link = mine->second.link; !std::exchange(peer.told_link, true)) {
-    set_rate(peer, link.rate);
-    set_congestion(peer, link.congestion);
-    set_compress(peer, link.compress);
-    tell(peer, net::control::Link{.rate = link.rate,
-                                  .patience = link.patience,
-                                  .congestion = link.congestion,
-                                  .compress = link.compress});
-    act();
+void Links::connected(Peer& peer) {
+  if (Dialled* const mine = dialled_to(peer.node)) {
+    mine->last_failure.clear();
+    log::debug("a stream of the link {} stands", name(peer.node));
+    if (const GatewayLink& link = mine->link; !std::exchange(mine->told_use, true)) {
+      tuning_.use(peer, link.rate, link.congestion, link.compress);
+      gateway_.peers.tell(peer, net::control::Link{.rate = link.rate,
+                                                   .patience = link.patience,
+                                                   .congestion = link.congestion,
+                                                   .compress = link.compress});
+      gateway_.act();
+    }
+    mine->up = true;
+    settle({});
   }
-  mine->second.up = true;
-  links_settled({});
+  tuning_.stir(peer);
 }
 
-// Calls `done` of link() when there is something to say: an error, or that all links are up.
-void Gateway::State::links_settled(const std::string& error) {
-  if (!links_done) return;
-  if (error.empty()) {
-    for (const auto& [to, link] : dialled) {
-      if (!link.up) return;
+void Links::lost(Peer& peer, const net::Loss& loss) {
+  if (gateway_.closing) return gateway_.check_closed();
+  log::debug("a stream of {} has ended: {}", gateway_.name(peer.node), loss.reason);
+  if (Dialled* const mine = dialled_to(peer.node)) {
+    mine->last_failure = loss.reason;
+    dial(peer.node);
+  }  // else its patience lasts
+}
+
+void Links::ended(Peer& peer) {
+  log::debug("{} has left", gateway_.name(peer.node));
+  sharing_.forget(peer.node);
+  gateway_.router.left(*peer.neighbour);
+  gateway_.act();
+  if (gateway_.closing) return gateway_.check_closed();
+  if (presence_.any_inside()) {
+    gateway_.fault(gateway_.name(peer.node) + " has closed while the program was still running");
+  }
+}
+
+void Links::dead(Peer& peer, const std::string& reason) {
+  if (gateway_.closing) return gateway_.check_closed();
+  sharing_.forget(peer.node);
+  if (peer.neighbour->left || gateway_.faulted) return;
+  if (peer.conduit().peer_anew() && only_forwards(peer.node)) return renew(peer);
+  std::string sentence = "the link " + name(peer.node) + " is lost: the other end " + reason;
+  if (const Dialled* const mine = dialled_to(peer.node)) {
+    if (!mine->last_failure.empty()) {
+      sentence += "; the last that was heard of it: " + mine->last_failure;
+    }
+    if (!mine->up) settle(sentence);
+  }
+  gateway_.router.lost(*peer.neighbour, sentence);
+  gateway_.act();
+}
+
+// ---- gateways that were started again ---------------------------------------------------------
+//
+// A gateway that serves no process, such as a relay, is started again when it dies. Its neighbours
+// have in custody what it carried. So nothing is lost with it that cannot go again.
+
+void Links::expect(const core::Routes& next) {
+  for (const auto& [cluster, nodes] : next) {
+    for (const core::NodeId node : nodes) {
+      if (gateway_.peers.find(node) == nullptr) add(node);
     }
   }
-  link_timer.cancel();
-  asio::post(io, [done = std::exchange(links_done, nullptr), error] { done(error); });
+}
+
+bool Links::stale(const net::Listener::Newcomer& newcomer) const {
+  if (!gateway_.config.anew || newcomer.resumes == 0) return false;
+  const Peer* const known = gateway_.peers.find(newcomer.node);
+  return known == nullptr || known->conduit().config().session != newcomer.resumes;
+}
+
+bool Links::only_forwards(core::NodeId node) const {
+  const auto& world = gateway_.router.world();
+  const core::Gateway* const gateway = world ? world->gateway(node) : nullptr;
+  return gateway != nullptr && gateway->clusters.empty();
+}
+
+// The other end of a link is there again, and knows nothing of the conduit: another takes its
+// place.
+void Links::renew(Peer& peer) {
+  log::info("{} was started anew; what it has lost is sent again", gateway_.name(peer.node));
+  gateway_.peers.renew(peer, settings(peer.node));
+  if (Dialled* const mine = dialled_to(peer.node)) mine->told_use = false;
+  tell_what_is_known(peer);
+  gateway_.router.renew(*peer.neighbour, peer.conduit());
+  if (dialled_to(peer.node) != nullptr) dial_all(peer.node);
+  gateway_.act();
+  tuning_.plan();
 }
 
 }  // namespace isthmus::daemon

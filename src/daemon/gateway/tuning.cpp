@@ -1,181 +1,161 @@
-// How a gateway uses its links: it measures them, paces its traffic under their rate, and opens
-// more streams where they help.
+#include "daemon/gateway/tuning.hpp"
+
 #include <algorithm>
+#include <utility>
 
 #include "core/trace/trace.hpp"
-#include "daemon/gateway/state.hpp"
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {
-namespace {
 
-double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
+Tuning::Tuning(Common& gateway, Sharing& sharing)
+    : gateway_(gateway), sharing_(sharing), timer_(gateway.io) {}
 
-}  // namespace
+std::shared_ptr<core::Compressor> Tuning::begin(core::NodeId node) {
+  Measured& measured = measured_[node];
+  if (measured.compressor) {  // of a conduit that is dead
+    measured.figures.forget_streams();
+    measured.sampling.stir(net::now());
+  }
+  return measured.compressor = std::make_shared<compress::FrameCompressor>();
+}
 
-// Lets the gateway look at its links when there is something to see. That is a period after
-// something moved, after a claim on a rate, or when a neighbour has been silent for too long.
-void Gateway::State::plan_tuning() {
-  if (closing || closed || !router.world()) return;
-  core::Time next = router.next_tick();
-  const bool moves = std::any_of(peers.begin(), peers.end(), [](const auto& entry) {
-    return tuned(*entry.second) && !entry.second->tuning.sampling.at_rest();
+void Tuning::plan() {
+  if (gateway_.closing || gateway_.closed || !gateway_.router.world()) return;
+  core::Time next = gateway_.router.next_tick();
+  const bool moves = std::any_of(measured_.begin(), measured_.end(), [this](const auto& entry) {
+    const Peer* const peer = gateway_.peers.find(entry.first);
+    return peer != nullptr && stands(*peer) && !entry.second.sampling.at_rest();
   });
-  const bool shared = std::any_of(shares.begin(), shares.end(),
-                                  [](const auto& entry) { return entry.second.size() > 0; });
-  if (moves || shared) next = std::min(next, net::now() + core::Sampling::kPeriod);
-  if (next >= tune_at) return;
-  tune_at = next;
-  tune_timer.expires_at(std::chrono::steady_clock::time_point(
+  if (moves || sharing_.active()) next = std::min(next, net::now() + core::Sampling::kPeriod);
+  if (next >= look_at_) return;
+  look_at_ = next;
+  timer_.expires_at(std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(next)));
-  tune_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
-    const auto self = weak.lock();
-    if (error || !self || self->closing || self->closed) return;
-    self->tune_at = core::Time::max();
-    self->look_at_links();
-    self->plan_tuning();
-  });
+  timer_.async_wait(gateway_.guarded([this](const std::error_code& error) {
+    if (error || gateway_.closing || gateway_.closed) return;
+    look_at_ = core::Time::max();
+    look();
+    plan();
+  }));
 }
 
-void Gateway::State::look_at_links() {
-  for (const auto& [node, peer] : peers) {
-    if (tuned(*peer) && peer->tuning.sampling.due(net::now())) sample(*peer);
+void Tuning::look() {
+  for (auto& [node, measured] : measured_) {
+    Peer* const peer = gateway_.peers.find(node);
+    if (peer != nullptr && stands(*peer) && measured.sampling.due(net::now())) {
+      sample(*peer, measured);
+    }
   }
-  tick_shares();
-  router.tick(net::now());
-  act();
+  sharing_.tick();
+  gateway_.router.tick(net::now());
+  gateway_.act();
 }
 
-// A link of this run that stands.
-bool Gateway::State::tuned(const Peer& peer) {
-  return core::is_gateway(peer.node) && peer.neighbour->run.empty() && !peer.neighbour->left &&
-         !peer.driver->closed();
+// A link of this run that is there.
+bool Tuning::stands(const Peer& peer) {
+  return !peer.is_process() && !peer.is_junction() && peer.open();
 }
 
-// Something may have moved over a link: while it is not at rest its samples tell.
-void Gateway::State::stir(Peer& peer) {
-  core::Sampling& sampling = peer.tuning.sampling;
-  if (!sampling.at_rest() || !tuned(peer) || counts_of(peer) == peer.tuning.seen) return;
-  sampling.stir(net::now());
-  plan_tuning();
+void Tuning::stir(Peer& peer) {
+  if (!stands(peer)) return;
+  Measured& measured = measured_[peer.node];
+  if (!measured.sampling.at_rest() || counts_of(peer) == measured.seen) return;
+  measured.sampling.stir(net::now());
+  plan();
 }
 
-void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
-  if (bytes_per_second == 0 || peer.driver->closed()) return;
-  peer.tuning.rate = bytes_per_second;
+void Tuning::set_rate(Peer& link, std::uint64_t rate) {
+  Measured& measured = measured_[link.node];
+  measured.figures.set_rate(rate);
   std::uint32_t segment = 0;
-  for (const auto& [id, figures] : peer.driver->figures()) segment = figures.segment;
-  peer.pacer = std::make_shared<net::Pacer>(io);
-  peer.pacer->set_rate(net::paced(static_cast<double>(bytes_per_second), segment));
-  peer.driver->pace_by(peer.pacer);
-  share_rate(peer);
+  for (const auto& [id, figures] : link.driver->figures()) segment = figures.segment;
+  measured.pacer = std::make_shared<net::Pacer>(gateway_.io);
+  measured.pacer->set_rate(net::paced(static_cast<double>(rate), segment));
+  link.driver->pace_by(measured.pacer);
+  sharing_.share(link, measured.pacer);
 }
 
-// If the kernel refuses, that is reported, and the link works as it is.
-void Gateway::State::set_congestion(Peer& peer, const std::string& wanted) const {
-  if (wanted.empty() || peer.driver->closed()) return;
-  if (const auto error = peer.driver->set_congestion(wanted)) {
-    log::warn(
-        "the link to {} keeps its TCP congestion control: this host's kernel refuses '{}' "
-        "({}); `isthmus doctor` shows the fix",
-        name(peer.node), wanted, error.message());
+void Tuning::use(Peer& link, std::uint64_t rate, const std::string& congestion, bool compress) {
+  if (link.driver->closed()) return;
+  if (rate > 0) set_rate(link, rate);
+  if (!congestion.empty()) {
+    if (const auto error = link.driver->set_congestion(congestion)) {
+      log::warn(
+          "the link to {} keeps its TCP congestion control: this host's kernel refuses '{}' "
+          "({}); `isthmus doctor` shows the fix",
+          gateway_.name(link.node), congestion, error.message());
+    }
   }
+  if (compress) link.conduit().compress();
 }
 
-void Gateway::State::set_compress(Peer& peer, bool wanted) {
-  if (wanted && !peer.driver->closed()) peer.driver->conduit().compress();
+void Tuning::learn(Peer& link, const net::control::Link& body) {
+  use(link, body.rate, body.congestion, body.compress);
+  if (body.patience.count() > 0) {
+    link.conduit().set_patience(body.patience);
+    plan();
+  }
+  if (body.streams > 0) opener_->want_streams(link.node, body.streams);
 }
 
-Gateway::State::Counts Gateway::State::counts_of(const Peer& peer) {
-  return {peer.neighbour->messages, peer.neighbour->bytes, peer.driver->conduit().backlog(),
+Tuning::Counts Tuning::counts_of(const Peer& peer) {
+  return {peer.neighbour->messages, peer.neighbour->bytes, peer.conduit().backlog(),
           peer.driver->streams()};
 }
 
 // A period of a link has ended.
-void Gateway::State::sample(Peer& peer) {
-  Tuning& tuning = peer.tuning;
-  const Counts counts = counts_of(peer);
-  const bool moved = std::exchange(tuning.seen, counts) != counts;
-  const std::chrono::duration<double> length = tuning.sampling.take(net::now(), moved);
+void Tuning::sample(Peer& link, Measured& measured) {
+  const Counts counts = counts_of(link);
+  const bool moved = std::exchange(measured.seen, counts) != counts;
+  const std::chrono::duration<double> length = measured.sampling.take(net::now(), moved);
   using enum net::Stream::Leg;
-  const bool by_tcp = !peer.driver->goes_by(Ucx) && !peer.driver->goes_by(Memory);
-  if (by_tcp) tune(peer, length.count());
-  note_counts(peer);
+  const bool by_tcp = !link.driver->goes_by(Ucx) && !link.driver->goes_by(Memory);
+  if (by_tcp) count_streams(link, measured, length.count());
+  note_counts(link, measured);
 }
 
-// Draws conclusions from the measurements of `length` seconds.
-void Gateway::State::tune(Peer& peer, double length) {
-  Tuning& tuning = peer.tuning;
-  core::LinkPeriod period{.seconds = length};
-  std::chrono::microseconds rtt{};
-  auto now = peer.driver->figures();
-  for (const auto& [id, figures] : now) {
-    const net::TcpFigures& before = tuning.last[id];  // zeros for a new stream
-    period.busy += seconds(figures.busy - before.busy);
-    period.limited += seconds(figures.limited - before.limited);
-    period.sent += static_cast<double>(figures.sent - before.sent);
-    period.repeated += static_cast<double>(figures.repeated - before.repeated);
-    period.delivered += static_cast<double>(figures.acked - before.acked);
-    tuning.repeated += figures.repeated - before.repeated;
-    if (figures.rtt.count() > 0) rtt = std::max(rtt, figures.rtt);
-    if (figures.min_rtt.count() > 0) {
-      tuning.min_rtt =
-          tuning.min_rtt.count() == 0 ? figures.min_rtt : std::min(tuning.min_rtt, figures.min_rtt);
-    }
-  }
-  tuning.last = std::move(now);
-  if (rtt.count() > 0) tuning.rtt = rtt;
-  tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
-
-  const int have = static_cast<int>(peer.driver->streams());
-  int good = tuning.count.next(have, period);
-  const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
-  peer.compressor->set_rate(rate);
-  const double round_trip = seconds(tuning.min_rtt);
-  const int held = core::streams_held(rate, round_trip);
-  if (held > 1 && peer.driver->begins_anew()) {
-    // While buffers grow they hold back more streams for a moment. More streams do not help then.
-    const int filled =
-        core::streams_for(rate, round_trip, static_cast<double>(net::tcp_window_ceiling()));
-    good = std::clamp(good, held, std::max(core::kMostHeld, filled));
-  }
-  if (good <= have) return;
-  if (dialled.contains(peer.node)) {
-    want_streams(peer.node, good);
-  } else {
-    tell(peer, net::control::Link{.streams = good});
-    act();
-  }
+void Tuning::count_streams(Peer& link, Measured& measured, double length) {
+  const int have = static_cast<int>(link.driver->streams());
+  const int good = measured.figures.take({link.driver->figures(), have, link.driver->begins_anew(),
+                                          static_cast<double>(net::tcp_window_ceiling())},
+                                         length);
+  measured.compressor->set_rate(measured.figures.rate());
+  if (good <= have || opener_->want_streams(link.node, good)) return;
+  gateway_.peers.tell(link, net::control::Link{.streams = good});
+  gateway_.act();
 }
 
 // For the trace: the link's traffic, if it has changed.
-void Gateway::State::note_counts(Peer& peer) const {
-  const Counts counts = counts_of(peer);
-  if (counts == peer.tuning.traced) return;
-  peer.tuning.traced = counts;
-  core::trace::note<core::trace::Event::LinkCounted>(config.node, peer.node, counts[0], counts[1],
-                                                     counts[2]);
+void Tuning::note_counts(const Peer& link, Measured& measured) const {
+  const Counts counts = counts_of(link);
+  if (counts == measured.traced) return;
+  measured.traced = counts;
+  core::trace::note<core::trace::Event::LinkCounted>(gateway_.config.node, link.node, counts[0],
+                                                     counts[1], counts[2]);
 }
 
-// A neighbour's word about the link between us.
-void Gateway::State::learn_link(Peer& from, const net::control::Link& body) {
-  set_rate(from, body.rate);
-  set_congestion(from, body.congestion);
-  set_compress(from, body.compress);
-  if (body.patience.count() > 0) {
-    from.driver->conduit().set_patience(body.patience);
-    plan_tuning();
+std::vector<LinkCount> Tuning::counts() const {
+  std::vector<LinkCount> counts;
+  for (const auto& [node, measured] : measured_) {
+    const Peer* const peer = gateway_.peers.find(node);
+    if (peer == nullptr) continue;
+    const auto& sent = peer->conduit().counts();
+    LinkCount count{gateway_.config.node,   node,           peer->neighbour->messages, sent.frames,
+                    peer->neighbour->bytes, sent.wire_bytes};
+    count.streams = static_cast<int>(peer->driver->streams());
+    count.ucx = peer->driver->goes_by(net::Stream::Leg::Ucx);
+    count.memory = peer->driver->goes_by(net::Stream::Leg::Memory);
+    count.rtt = measured.figures.rtt();
+    count.min_rtt = measured.figures.min_rtt();
+    count.best_rate = measured.figures.best_rate();
+    count.repeated = measured.figures.repeated();
+    count.waiting = peer->conduit().backlog();
+    count.silence =
+        std::chrono::duration_cast<std::chrono::milliseconds>(peer->neighbour->silence.length);
+    counts.push_back(count);
   }
-  if (body.streams > 0) want_streams(from.node, body.streams);
-}
-
-// Opens what is missing, unless the grid file says how many there are to be.
-void Gateway::State::want_streams(core::NodeId to, int streams) {
-  const auto mine = dialled.find(to);
-  const auto peer = peers.find(to);
-  if (mine == dialled.end() || peer == peers.end() || mine->second.link.streams > 0) return;
-  const int have = static_cast<int>(peer->second->driver->streams()) + mine->second.dialling;
-  for (int i = have; i < std::min(streams, core::kMostStreams); ++i) dial(to);
+  return counts;
 }
 
 }  // namespace isthmus::daemon

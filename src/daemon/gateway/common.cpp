@@ -1,0 +1,35 @@
+#include "daemon/gateway/common.hpp"
+
+#include <algorithm>
+
+namespace isthmus::daemon {
+
+Common::Common(asio::io_context& context, GatewayConfig settings, Gateway::Events handlers)
+    : io(context),
+      config(std::move(settings)),
+      events(std::move(handlers)),
+      router({config.node, config.failover}),
+      peers(context, router, config.node, *this) {}
+
+void Common::fault(const std::string& sentence, int code) {
+  if (over()) return;
+  fail(net::control::Fault{code, sentence}, sentence, core::kNobody);
+  if (events.fault) events.fault(sentence, code);
+}
+
+std::string Common::name(core::NodeId node) const {
+  if (router.world()) return router.world()->name_of(node);
+  const bool mine = node == config.node || !core::is_gateway(node);
+  const std::string of = "cluster \"" + config.cluster + "\"";
+  if (!mine) return "gateway " + std::to_string(node - core::kFirstGateway);
+  if (node == config.node) return "the gateway of " + of;
+  return "rank " + std::to_string(node) + " (" + of + ")";
+}
+
+const net::Service* Common::service_at(const std::string& at) const {
+  const auto found = std::find_if(config.services.begin(), config.services.end(),
+                                  [&at](const net::Service& service) { return service.at == at; });
+  return found == config.services.end() ? nullptr : &*found;
+}
+
+}  // namespace isthmus::daemon

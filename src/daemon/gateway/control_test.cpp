@@ -1,0 +1,136 @@
+#include "daemon/gateway/control.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/gateway/parts_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace said = net::control;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ControlTest : public testing::Test {
+ protected:
+  ControlTest() {
+    gateway_->router.learn_world(PartsTestbed::world(), {});
+    gateway_->events.ready = [this] { ++ready_; };
+    gateway_->events.here = [this](const std::string& text) { here_ = text; };
+    gateway_->events.fault = [this](const std::string&, int code) { fault_ = code; };
+    gateway_->events.abandoned = [this] { abandoned_ = true; };
+  }
+
+  void take(Peer& from, const net::ControlBody& body) {
+    const auto bytes = net::encode_control(body);
+    core::InFrame frame;
+    frame.kind = core::FrameKind::Control;
+    frame.body = bytes;
+    control_.take(from, frame);
+  }
+
+  asio::io_context io_;
+  std::shared_ptr<PartsTestbed> gateway_ = std::make_shared<PartsTestbed>(io_);
+  Peer& first_ = gateway_->add(0);
+  Peer& second_ = gateway_->add(1);
+  Peer& other_ = gateway_->add(PartsTestbed::kOther);
+  Peer& relay_ = gateway_->add(PartsTestbed::kRelay);
+  Presence presence_;
+  Readiness readiness_;
+  Sharing sharing_{*gateway_};
+  Tuning tuning_{*gateway_, sharing_};
+  Processes processes_{*gateway_, sharing_, presence_};
+  Control control_{*gateway_, processes_, sharing_, tuning_, readiness_, presence_};
+  int ready_ = 0, fault_ = 0;
+  bool abandoned_ = false;
+  std::string here_;
+};
+
+TEST_F(ControlTest, AGatewaysProcessesAreToldToAllNeighboursButTheOneThatSaysSo) {
+  const net::ControlBody news = said::Joined{PartsTestbed::kOther, 0};
+  take(relay_, news);
+  EXPECT_THAT(gateway_->told(relay_), IsEmpty());
+  EXPECT_THAT(gateway_->told(other_), IsEmpty());  // they are its own
+  take(other_, said::Joined{PartsTestbed::kOther + 9, 0});
+  EXPECT_EQ(gateway_->told(relay_).size(), 1U);
+  take(relay_, said::Joined{PartsTestbed::kOther + 9, 0});  // known
+  EXPECT_THAT(gateway_->told(other_), IsEmpty());
+}
+
+TEST_F(ControlTest, ProcessesBeginWhenAllHaveJoinedHereAndElsewhere) {
+  take(first_, said::Joined{0});
+  take(first_, said::Joined{0});
+  take(second_, said::Joined{0});  // for another
+  EXPECT_FALSE(processes_.all_joined(0));
+  take(second_, said::Joined{1});
+  EXPECT_TRUE(processes_.all_joined(0));
+  EXPECT_THAT(gateway_->told(other_),
+              ElementsAre(net::ControlBody(said::Joined{PartsTestbed::kSelf, 0})));
+  EXPECT_EQ(ready_, 0);
+  take(other_, said::Joined{PartsTestbed::kOther, 0});
+  EXPECT_EQ(ready_, 1);
+  const auto sent = gateway_->sent(first_);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].kind, core::FrameKind::Ready);
+}
+
+TEST_F(ControlTest, AProcessThatJoinsLaterLearnsHowTheWorldHasGrown) {
+  const core::Growth growth{2, 1, {.name = "spawned", .size = 1, .part = 1}};
+  take(first_, said::Joined{0});
+  gateway_->router.grow(growth);
+  processes_.grow(growth);
+  const net::ControlBody grown = said::Grown{core::growth_to_json(growth)};
+  EXPECT_THAT(gateway_->told(first_), ElementsAre(grown));
+  gateway_->told(second_);
+  take(second_, said::Joined{1});
+  EXPECT_THAT(gateway_->told(second_), ElementsAre(grown));
+}
+
+TEST_F(ControlTest, AFaultGoesToAllButItsSenderOnce) {
+  const net::ControlBody fault = said::Fault{7, "it broke"};
+  take(other_, fault);
+  take(relay_, fault);
+  EXPECT_EQ(fault_, 7);
+  EXPECT_EQ(gateway_->failure, "it broke");
+  EXPECT_THAT(gateway_->told(other_), IsEmpty());
+  for (Peer* peer : {&first_, &second_, &relay_}) {
+    EXPECT_THAT(gateway_->told(*peer), ElementsAre(fault));
+  }
+}
+
+TEST_F(ControlTest, GatewaysMayNotSayWhatOnlyProcessesMay) {
+  take(other_, said::Here{"{}"});
+  EXPECT_EQ(here_, "");
+  take(first_, said::Here{"{}"});
+  EXPECT_EQ(here_, "{}");
+}
+
+TEST_F(ControlTest, AGatewayIsAbandonedWhenAllProcessesGoOnWithoutIt) {
+  for (const int rank : {0, 1}) take(relay_, said::Joined{core::NodeId(rank), 0});
+  take(first_, said::Without{1, PartsTestbed::kSelf});
+  EXPECT_FALSE(abandoned_);
+  EXPECT_TRUE(second_.driver->closed());
+  take(relay_, said::Without{0, PartsTestbed::kSelf});
+  EXPECT_TRUE(abandoned_);
+}
+
+TEST_F(ControlTest, NewsOfAnotherGatewayThatIsDoneWithoutIsPassedOn) {
+  const net::ControlBody news = said::Without{0, PartsTestbed::kOther};
+  take(first_, news);
+  EXPECT_THAT(gateway_->told(other_), ElementsAre(news));
+  EXPECT_THAT(gateway_->told(first_), IsEmpty());
+  EXPECT_FALSE(first_.driver->closed());
+}
+
+TEST_F(ControlTest, WhatCannotBeReadIsIgnored) {
+  const std::vector<std::byte> nonsense(5, std::byte{'{'});
+  core::InFrame frame;
+  frame.kind = core::FrameKind::Control;
+  frame.body = nonsense;
+  control_.take(other_, frame);
+  EXPECT_FALSE(gateway_->faulted);
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,37 @@
+// When the processes of a part of the world may begin: all gateways have all of their own. Pure.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/world.hpp"
+#include "daemon/gateway/presence.hpp"
+
+namespace isthmus::daemon {
+
+class Readiness {
+ public:
+  /// More than any grid has. The bound holds before the world is known, too.
+  static constexpr std::size_t kMost = 65536;
+
+  /// A gateway has all its processes of that part. False: that was known, or there are too many.
+  bool learn(core::NodeId gateway, int part);
+  const std::set<std::pair<core::NodeId, int>>& known() const { return full_; }
+
+  /// The parts that have become ready since the last call, for a gateway of these clusters. One of
+  /// none only forwards, and has the first part alone.
+  std::vector<int> take_ready(const core::World& world, std::span<const std::size_t> clusters,
+                              const Presence& presence);
+
+ private:
+  bool complete(const core::World& world, int part) const;
+
+  std::set<std::pair<core::NodeId, int>> full_;
+  std::set<int> ready_;
+};
+
+}  // namespace isthmus::daemon
