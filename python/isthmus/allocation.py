@@ -13,7 +13,7 @@ from itertools import combinations
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, Grid, LinkSpec, two_halves
 
-# The same as in daemon/agent/host.cpp.
+# The same as in daemon/host/host.cpp.
 _JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PE_HOSTFILE")
 _GROUPS = "SLURM_HET_SIZE"
 _TASKS = re.compile(r"(\d+)(?:\(x(\d+)\))?")

@@ -15,7 +15,7 @@
 #include "core/frame_memory.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
-#include "daemon/agent/open_files.hpp"
+#include "daemon/host/open_files.hpp"
 #include "daemon/launch/exec.hpp"
 #include "daemon/launch/library_version.hpp"
 #include "daemon/launch/tidy.hpp"

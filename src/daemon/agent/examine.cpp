@@ -17,8 +17,8 @@
 #include <memory>
 #include <ostream>
 
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/launch/mpi_library.hpp"
 #include "net/ucx/leg.hpp"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "daemon/agent/host.hpp"
+#include "daemon/host/host.hpp"
 
 namespace isthmus::daemon {
 namespace {

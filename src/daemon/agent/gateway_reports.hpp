@@ -1,7 +1,7 @@
 // Turns the events of an agent's gateways into messages for the launcher (docs/control.md).
 #pragma once
 
-#include "daemon/agent/control_channel.hpp"
+#include "daemon/control/control_channel.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 
 namespace isthmus::daemon {

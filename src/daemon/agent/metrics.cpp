@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "daemon/agent/exposition.hpp"
+#include "daemon/metrics/exposition.hpp"
 
 namespace isthmus::daemon {
 namespace {

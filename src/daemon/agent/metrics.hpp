@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/world.hpp"
-#include "daemon/agent/door_metrics.hpp"
 #include "daemon/gateway/gateway.hpp"
+#include "daemon/metrics/door_metrics.hpp"
 
 namespace isthmus::daemon {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {

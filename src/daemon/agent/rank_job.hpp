@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/control_channel.hpp"
+#include "daemon/control/control_channel.hpp"
 #include "daemon/launch/native_job.hpp"
 
 namespace isthmus::daemon {

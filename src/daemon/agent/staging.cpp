@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 
 namespace isthmus::daemon {
 namespace {

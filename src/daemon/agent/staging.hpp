@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 

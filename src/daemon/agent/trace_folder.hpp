@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/leftovers.hpp"
+#include "daemon/host/leftovers.hpp"
 
 namespace isthmus::daemon {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/requests.hpp"
 #include "daemon/agent/trace_folder.hpp"
+#include "daemon/control/requests.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 
 namespace isthmus::daemon {

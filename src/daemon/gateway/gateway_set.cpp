@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/gateway/gateway_set_state.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "net/host_addresses.hpp"
 #include "net/listener.hpp"
 

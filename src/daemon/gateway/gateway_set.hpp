@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/requests.hpp"
+#include "daemon/control/requests.hpp"
 #include "daemon/gateway/gateway.hpp"
 
 namespace isthmus::daemon {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "daemon/gateway/gateway_set_state.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "daemon/launch/failure.hpp"
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <optional>
 
-#include "daemon/agent/host.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/launch/elevation.hpp"
 #include "daemon/launch/elf_file.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/mapped.hpp"
 #include "daemon/launch/native_identity.hpp"
 #include "daemon/launch/process_tree.hpp"

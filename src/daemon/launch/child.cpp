@@ -13,8 +13,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "daemon/agent/open_files.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/open_files.hpp"
 #include "daemon/launch/pointers.hpp"
 
 namespace isthmus::daemon {

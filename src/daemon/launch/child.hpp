@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/host/file_descriptor.hpp"
 #include "daemon/launch/environment.hpp"
-#include "daemon/launch/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/agent/runtime_dir.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/runtime_dir.hpp"
 #include "daemon/launch/process_tree.hpp"
 
 namespace isthmus::daemon {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/program.hpp"
 
 namespace isthmus::daemon {

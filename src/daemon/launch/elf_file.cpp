@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/argv_file.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/rank_environment.hpp"
 #include "daemon/launch/rank_output.hpp"
 #include "daemon/launch/tagged_output.hpp"

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/child.hpp"
-#include "daemon/launch/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "core/hex.hpp"
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/log/rare_lines.hpp"
 #include "net/accept_all.hpp"

@@ -7,7 +7,7 @@
 #include <asio/post.hpp>
 #include <thread>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/input_feed.hpp"
 
 namespace isthmus::daemon {

@@ -13,10 +13,10 @@
 #include <csignal>
 #include <iostream>
 
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/beside.hpp"
+#include "daemon/host/beside.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/launch/child.hpp"
-#include "daemon/launch/failure.hpp"
 #include "net/connect.hpp"
 
 namespace isthmus::daemon {

@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 #include "daemon/launch/input_door.hpp"
 
 namespace isthmus::daemon {

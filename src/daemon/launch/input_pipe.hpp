@@ -4,7 +4,7 @@
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 #include "daemon/launch/rank_input.hpp"
 
 namespace isthmus::daemon {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 #include "daemon/launch/mpi_library.hpp"
 
 namespace isthmus::daemon {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/elf_file.hpp"
-#include "daemon/launch/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 
 namespace isthmus::daemon {
 

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

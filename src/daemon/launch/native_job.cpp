@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/environment.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/input_door.hpp"
 #include "daemon/launch/input_pipe.hpp"
 #include "daemon/launch/named_pipe.hpp"

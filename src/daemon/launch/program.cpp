@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/child.hpp"
 #include "daemon/launch/elf_file.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/wrapped_program.hpp"
 
 namespace isthmus::daemon {

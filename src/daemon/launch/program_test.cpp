@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/agent/runtime_dir.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/runtime_dir.hpp"
 #include "daemon/launch/elf_file.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/find_launcher.hpp"
 
 namespace isthmus::daemon {

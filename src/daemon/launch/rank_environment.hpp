@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/wipe.hpp"
-#include "daemon/agent/requests.hpp"
+#include "daemon/control/requests.hpp"
 #include "daemon/launch/environment.hpp"
 
 namespace isthmus::daemon {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "daemon/launch/failure.hpp"
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 

@@ -13,10 +13,10 @@
 
 #include "core/hex.hpp"
 #include "core/world.hpp"
-#include "daemon/agent/host.hpp"
-#include "daemon/launch/beside.hpp"
+#include "daemon/host/beside.hpp"
+#include "daemon/host/file_descriptor.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/launch/bypass.hpp"
-#include "daemon/launch/file_descriptor.hpp"
 #include "net/report.hpp"
 
 namespace isthmus::daemon {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/launch/child.hpp"
-#include "daemon/launch/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "daemon/agent/host.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/host.hpp"
 #include "daemon/launch/argv_file.hpp"
 #include "daemon/launch/elevation.hpp"
-#include "daemon/launch/failure.hpp"
 #include "daemon/launch/launcher.hpp"
 #include "daemon/launch/rank_environment.hpp"
 #include "daemon/launch/slurm.hpp"

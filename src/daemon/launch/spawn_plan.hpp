@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "daemon/agent/requests.hpp"
+#include "daemon/control/requests.hpp"
 #include "daemon/launch/child.hpp"
 #include "daemon/launch/find_launcher.hpp"
 #include "daemon/launch/program.hpp"

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 namespace {

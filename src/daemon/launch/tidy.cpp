@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/tidying.hpp"
-#include "daemon/launch/beside.hpp"
+#include "daemon/host/beside.hpp"
 
 namespace isthmus::daemon {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

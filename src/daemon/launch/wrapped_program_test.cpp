@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/agent/runtime_dir.hpp"
+#include "daemon/host/runtime_dir.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon::log {
 namespace {

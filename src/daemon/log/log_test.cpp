@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon::log {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "net/address.hpp"
 
 namespace isthmus::daemon {

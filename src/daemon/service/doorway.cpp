@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "net/accept_all.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/log/log.hpp"
 #include "net/address.hpp"
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <iostream>
 
-#include "daemon/launch/failure.hpp"
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/file_descriptor.hpp"
 #include "daemon/service/config.hpp"
 #include "daemon/service/keys.hpp"
 #include "daemon/service/serve.hpp"

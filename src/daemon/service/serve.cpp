@@ -17,9 +17,9 @@
 #include <map>
 #include <memory>
 
-#include "daemon/agent/metrics_server.hpp"
-#include "daemon/agent/open_files.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
+#include "daemon/host/open_files.hpp"
+#include "daemon/metrics/metrics_server.hpp"
 #include "daemon/service/audit.hpp"
 #include "daemon/service/config.hpp"
 #include "daemon/service/doorway.hpp"

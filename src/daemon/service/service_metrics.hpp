@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "daemon/agent/door_metrics.hpp"
+#include "daemon/metrics/door_metrics.hpp"
 #include "daemon/service/user_desk.hpp"
 
 namespace isthmus::daemon {

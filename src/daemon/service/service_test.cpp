@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/service/audit.hpp"
 #include "daemon/service/config.hpp"
 #include "daemon/service/keys.hpp"

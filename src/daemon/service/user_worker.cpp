@@ -12,7 +12,7 @@
 
 #include "core/any_json.hpp"
 #include "core/hex.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "daemon/service/worker.hpp"
 
 namespace isthmus::daemon {

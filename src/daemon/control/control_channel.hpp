@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "daemon/agent/control.hpp"
+#include "daemon/control/control.hpp"
 
 namespace isthmus::daemon {
 

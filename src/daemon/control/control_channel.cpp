@@ -1,4 +1,4 @@
-#include "daemon/agent/control_channel.hpp"
+#include "daemon/control/control_channel.hpp"
 
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>

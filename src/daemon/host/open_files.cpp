@@ -1,4 +1,4 @@
-#include "daemon/agent/open_files.hpp"
+#include "daemon/host/open_files.hpp"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/agent/runtime_dir.hpp"
+#include "daemon/host/runtime_dir.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -1,9 +1,9 @@
-#include "daemon/agent/requests.hpp"
+#include "daemon/control/requests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -1,11 +1,11 @@
-#include "daemon/agent/leftovers.hpp"
+#include "daemon/host/leftovers.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 
-#include "daemon/launch/beside.hpp"
+#include "daemon/host/beside.hpp"
 
 namespace isthmus::daemon {
 

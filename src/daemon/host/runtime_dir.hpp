@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/leftovers.hpp"
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
+#include "daemon/host/leftovers.hpp"
 
 namespace isthmus::daemon {
 

@@ -1,4 +1,4 @@
-#include "daemon/agent/metrics_server.hpp"
+#include "daemon/metrics/metrics_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "net/address.hpp"
 
 namespace isthmus::daemon {

@@ -1,4 +1,4 @@
-#include "daemon/agent/metrics_server.hpp"
+#include "daemon/metrics/metrics_server.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 #include "net/accept_all.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"

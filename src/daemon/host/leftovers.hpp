@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 

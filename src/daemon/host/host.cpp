@@ -1,4 +1,4 @@
-#include "daemon/agent/host.hpp"
+#include "daemon/host/host.hpp"
 
 #include <pwd.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "daemon/agent/control.hpp"
+#include "daemon/control/control.hpp"
 
 #include <gtest/gtest.h>
 

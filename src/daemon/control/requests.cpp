@@ -1,4 +1,4 @@
-#include "daemon/agent/requests.hpp"
+#include "daemon/control/requests.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include "core/any_json.hpp"
 #include "core/hex.hpp"
 #include "core/wipe.hpp"
-#include "daemon/launch/failure.hpp"
+#include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {
 namespace {

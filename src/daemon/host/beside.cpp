@@ -1,4 +1,4 @@
-#include "daemon/launch/beside.hpp"
+#include "daemon/host/beside.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

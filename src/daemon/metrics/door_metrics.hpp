@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "daemon/agent/exposition.hpp"
+#include "daemon/metrics/exposition.hpp"
 #include "net/strangers.hpp"
 
 namespace isthmus::daemon {
