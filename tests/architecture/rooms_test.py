@@ -1,4 +1,4 @@
-"""The rooms of the face: each includes only those before it (docs/architecture.md)."""
+"""Rooms of src/mpi and src/daemon: each includes only those before it (docs/architecture.md)."""
 
 import re
 from pathlib import Path
@@ -6,31 +6,36 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FACE = ROOT / "src/mpi"
+CHAPTERS = {"mpi": "The rooms of a face", "daemon": "The rooms of the daemon"}
 
 
-def order() -> list[str]:
+def order(folder: str) -> list[str]:
     text = (ROOT / "docs/architecture.md").read_text()
-    rows = re.findall(r"^    ([a-z0-9]+)/ {2,}\S", text, re.MULTILINE)
-    return rows[rows.index("native") :]
+    chapter = text.split(f"\n## {CHAPTERS[folder]}\n")[1].split("\n## ")[0]
+    return re.findall(r"^    ([a-z0-9]+)/ {2,}\S", chapter, re.MULTILINE)
 
 
-ORDER = order()
+ORDERS = {folder: order(folder) for folder in CHAPTERS}
 
 
-def test_the_order_names_every_room():
-    assert set(ORDER) == {path.name for path in FACE.iterdir() if path.is_dir()}
+@pytest.mark.parametrize("folder", CHAPTERS)
+def test_the_order_names_every_room(folder):
+    rooms = {path.name for path in (ROOT / "src" / folder).iterdir() if path.is_dir()}
+    assert set(ORDERS[folder]) == rooms
 
 
-@pytest.mark.parametrize("room", ORDER)
+@pytest.mark.parametrize(
+    "room", [f"{folder}/{room}" for folder, rooms in ORDERS.items() for room in rooms]
+)
 def test_a_room_includes_only_those_before_it(room):
-    sources = [path for path in (FACE / room).rglob("*") if path.suffix in (".cpp", ".hpp")]
+    folder, name = room.split("/")
+    sources = [p for p in (ROOT / "src" / room).rglob("*") if p.suffix in (".cpp", ".hpp")]
     assert sources
-    may = ORDER[: ORDER.index(room) + 1]
+    may = ORDERS[folder][: ORDERS[folder].index(name) + 1]
     wrong = {
-        f"{path.relative_to(FACE)} includes {name}"
+        f"{path.relative_to(ROOT)} includes {included}"
         for path in sources
-        for name in re.findall(r'#include "mpi/([^"]+)"', path.read_text())
-        if name.split("/")[0] not in may
+        for included in re.findall(rf'#include "{folder}/([^"]+)"', path.read_text())
+        if included.split("/")[0] not in may
     }
     assert not wrong

@@ -6,16 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/control/requests.hpp"
 #include "daemon/host/file_descriptor.hpp"
 
 namespace isthmus::daemon {
-
-struct StageRequest {
-  std::string path;  ///< absolute, "~/...", or below the working directory
-  unsigned mode = 0600;
-  std::uint64_t size = 0;
-  std::string sha256;  ///< hex
-};
 
 /// SHA-256 of a file as hex; empty when it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);

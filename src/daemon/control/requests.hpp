@@ -13,7 +13,6 @@
 #include "core/router.hpp"
 #include "core/wipe.hpp"
 #include "core/world.hpp"
-#include "daemon/agent/staging.hpp"
 #include "net/service.hpp"
 
 namespace isthmus::daemon {
@@ -63,6 +62,13 @@ struct LinkRequest {
   std::vector<Link> links;
   /// Of each own gateway.
   std::map<core::NodeId, core::Routes> routes;
+};
+
+struct StageRequest {
+  std::string path;  ///< absolute, "~/...", or below the working directory
+  unsigned mode = 0600;
+  std::uint64_t size = 0;
+  std::string sha256;  ///< hex
 };
 
 struct SpawnRequest {
