@@ -1,6 +1,6 @@
 """Writes the assembly of an entry stub: its exported names, their slots, and what it looks for.
 
-stub.py src/preload/exports/ompi-4.1.txt > stub.S
+stub.py src/preload/exports.txt ompi-4.1 > stub.S
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ SONAMES = {
 }
 
 
-def assembly(abi: str, names: list[str]) -> str:
-    names = sorted(names)
+def assembly(abi: str, exported: set[str]) -> str:
+    names = sorted(exported)
     entries = "\n".join(f"NAME({i}, {name})" for i, name in enumerate(names))
     texts = "\n".join(f'.Lname_{i}: .asciz "{name}"' for i, name in enumerate(names))
     pointers = "\n".join(f"  .quad .Lname_{i}" for i in range(len(names)))
@@ -92,9 +92,9 @@ isthmus_slots:
 
 
 def main() -> None:
-    path = Path(sys.argv[1])
-    abi = path.stem.split("-")[0]
-    sys.stdout.write(assembly(abi, exports.names(path.read_text())))
+    table, library = sys.argv[1:]
+    names = exports.read(Path(table).read_text())[library]
+    sys.stdout.write(assembly(library.split("-")[0], names))
 
 
 if __name__ == "__main__":
