@@ -29,6 +29,10 @@ def same(*names: str) -> dict[str, str]:
 TABLE = {
     "send": sends("{}send", "send") | sends("i{}send", "isend"),
     "recv": {"Recv": "receive", "Irecv": "ireceive"},
+    "bsend": same(
+        "Buffer_attach", "Buffer_detach", "Comm_attach_buffer", "Comm_detach_buffer",
+        "Session_attach_buffer", "Session_detach_buffer",
+    ),
     "persistent": sends("{}send_init", "send_init") | same("Recv_init"),
     "mprobe": same("Mrecv", "Imrecv"),
     "sendrecv": same("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"),
@@ -36,13 +40,24 @@ TABLE = {
         "Put", "Get", "Accumulate", "Get_accumulate", "Rput", "Rget", "Raccumulate",
         "Rget_accumulate",
     ),
+    "make": {
+        "Win_create": "create",
+        "Win_allocate": "allocate",
+        "Win_allocate_shared": "allocate_shared",
+        "Win_shared_query": "shared_query",
+    },
 }  # fmt: skip
+NOTES = {
+    "Win_allocate_shared": "over clusters the members share no memory: MPI_ERR_RMA_SHARED",
+    "Win_shared_query": "where this process has no memory of that one's mapped, as in another "
+    "cluster: size 0",
+}
 
 
 def entries() -> dict[str, str]:
     """As sources.entries: member -> note."""
     names = [name for rows in TABLE.values() for name in rows]
-    return dict.fromkeys([*names, *(f"{name}_c" for name in names)], "")
+    return {f"{name}{count}": NOTES.get(name, "") for name in names for count in ("", "_c")}
 
 
 def entry(function: Function, target: str) -> str:

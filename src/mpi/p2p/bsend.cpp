@@ -146,22 +146,20 @@ void buffer_of_ended(const SessionRef& session) {
   detached(owner(session), MPI_SUCCESS);
 }
 
-ISTHMUS_MPI(Buffer_attach)(void* buffer, int size) {
-  return attached(kProcess, native.Buffer_attach(buffer, size), buffer, size);
+namespace {
+
+template <class Count>
+int buffer_attach(void* buffer, Count size, const char*) {
+  const int code = ISTHMUS_NATIVE(Buffer_attach, Count)(buffer, size);
+  return attached(kProcess, code, buffer, size);
 }
-ISTHMUS_MPI(Buffer_detach)(void* buffer, int* size) {
+template <class Count>
+int buffer_detach(void* buffer, Count* size, const char*) {
   drain(kProcess);
-  return detached(kProcess, native.Buffer_detach(buffer, size));
+  return detached(kProcess, ISTHMUS_NATIVE(Buffer_detach, Count)(buffer, size));
 }
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Buffer_attach_c)(void* buffer, MPI_Count size) {
-  return attached(kProcess, native.Buffer_attach_c(buffer, size), buffer, size);
-}
-ISTHMUS_MPI(Buffer_detach_c)(void* buffer, MPI_Count* size) {
-  drain(kProcess);
-  return detached(kProcess, native.Buffer_detach_c(buffer, size));
-}
-#endif
+
+}  // namespace
 
 #ifdef ISTHMUS_HAS_Buffer_flush
 namespace {
@@ -198,17 +196,32 @@ SessionRef known_session(MPI_Session session) {
 }
 
 template <class Count>
-int session_attached(MPI_Session session, int code, const void* buffer, Count size) {
+int comm_attach_buffer(MPI_Comm comm, void* buffer, Count size, const char*) {
+  const int code = ISTHMUS_NATIVE(Comm_attach_buffer, Count)(comm, buffer, size);
+  return grid_comm(comm) == nullptr ? code : attached(owner(comm), code, buffer, size);
+}
+template <class Count>
+int comm_detach_buffer(MPI_Comm comm, void* buffer, Count* size, const char*) {
+  const auto natively = ISTHMUS_NATIVE(Comm_detach_buffer, Count);
+  if (grid_comm(comm) == nullptr) return natively(comm, buffer, size);
+  drain(owner(comm));
+  return detached(owner(comm), natively(comm, buffer, size));
+}
+
+// A session's buffer serves messages inside the cluster natively.
+template <class Count>
+int session_attach_buffer(MPI_Session session, void* buffer, Count size, const char*) {
+  const int code = ISTHMUS_NATIVE(Session_attach_buffer, Count)(session, buffer, size);
   const SessionRef of = code == MPI_SUCCESS ? known_session(session) : nullptr;
   return of ? attached(owner(of), code, buffer, size) : code;
 }
-
-template <class Detach>
-int session_detached(MPI_Session session, Detach&& natively) {
+template <class Count>
+int session_detach_buffer(MPI_Session session, void* buffer, Count* size, const char*) {
+  const auto natively = ISTHMUS_NATIVE(Session_detach_buffer, Count);
   const SessionRef of = known_session(session);
-  if (!of) return natively();
+  if (!of) return natively(session, buffer, size);
   drain(owner(of));
-  return detached(owner(of), natively());
+  return detached(owner(of), natively(session, buffer, size));
 }
 
 }  // namespace
@@ -221,24 +234,6 @@ ISTHMUS_MPI(Buffer_iflush)(MPI_Request* request) {
   return iflush(kProcess, MPI_COMM_NULL, native.Buffer_iflush(request), request);
 }
 
-ISTHMUS_MPI(Comm_attach_buffer)(MPI_Comm comm, void* buffer, int size) {
-  const int code = native.Comm_attach_buffer(comm, buffer, size);
-  return grid_comm(comm) == nullptr ? code : attached(owner(comm), code, buffer, size);
-}
-ISTHMUS_MPI(Comm_attach_buffer_c)(MPI_Comm comm, void* buffer, MPI_Count size) {
-  const int code = native.Comm_attach_buffer_c(comm, buffer, size);
-  return grid_comm(comm) == nullptr ? code : attached(owner(comm), code, buffer, size);
-}
-ISTHMUS_MPI(Comm_detach_buffer)(MPI_Comm comm, void* buffer, int* size) {
-  if (grid_comm(comm) == nullptr) return native.Comm_detach_buffer(comm, buffer, size);
-  drain(owner(comm));
-  return detached(owner(comm), native.Comm_detach_buffer(comm, buffer, size));
-}
-ISTHMUS_MPI(Comm_detach_buffer_c)(MPI_Comm comm, void* buffer, MPI_Count* size) {
-  if (grid_comm(comm) == nullptr) return native.Comm_detach_buffer_c(comm, buffer, size);
-  drain(owner(comm));
-  return detached(owner(comm), native.Comm_detach_buffer_c(comm, buffer, size));
-}
 ISTHMUS_MPI(Comm_flush_buffer)(MPI_Comm comm) {
   if (grid_comm(comm) != nullptr) drain(owner(comm));
   return native.Comm_flush_buffer(comm);
@@ -248,23 +243,6 @@ ISTHMUS_MPI(Comm_iflush_buffer)(MPI_Comm comm, MPI_Request* request) {
   return grid_comm(comm) == nullptr ? code : iflush(owner(comm), comm, code, request);
 }
 
-// A session's buffer serves messages inside the cluster natively.
-ISTHMUS_MPI(Session_attach_buffer)(MPI_Session session, void* buffer, int size) {
-  const int code = native.Session_attach_buffer(session, buffer, size);
-  return session_attached(session, code, buffer, size);
-}
-ISTHMUS_MPI(Session_attach_buffer_c)(MPI_Session session, void* buffer, MPI_Count size) {
-  const int code = native.Session_attach_buffer_c(session, buffer, size);
-  return session_attached(session, code, buffer, size);
-}
-ISTHMUS_MPI(Session_detach_buffer)(MPI_Session session, void* buffer, int* size) {
-  return session_detached(session,
-                          [&] { return native.Session_detach_buffer(session, buffer, size); });
-}
-ISTHMUS_MPI(Session_detach_buffer_c)(MPI_Session session, void* buffer, MPI_Count* size) {
-  return session_detached(session,
-                          [&] { return native.Session_detach_buffer_c(session, buffer, size); });
-}
 ISTHMUS_MPI(Session_flush_buffer)(MPI_Session session) {
   if (const SessionRef of = known_session(session)) drain(owner(of));
   return native.Session_flush_buffer(session);
@@ -275,5 +253,7 @@ ISTHMUS_MPI(Session_iflush_buffer)(MPI_Session session, MPI_Request* request) {
   return of ? iflush(owner(of), MPI_COMM_NULL, code, request) : code;
 }
 #endif
+
+#include "bsend_entries.inc"
 
 }  // namespace isthmus::face

@@ -253,44 +253,7 @@ void check_free(GridWindow& window) {
 
 }  // namespace
 
-ISTHMUS_MPI(Win_create)
-(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return create(base, size, disp_unit, info, comm, win, "MPI_Win_create");
-}
-ISTHMUS_MPI(Win_allocate)
-(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return allocate(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate");
-}
-// coverage: over clusters the members share no memory: MPI_ERR_RMA_SHARED
-ISTHMUS_MPI(Win_allocate_shared)
-(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared");
-}
-// coverage: where this process has no memory of that one's mapped, as in another cluster: size 0
-ISTHMUS_MPI(Win_shared_query)
-(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
-  return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Win_create_c)
-(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return create(base, size, disp_unit, info, comm, win, "MPI_Win_create_c");
-}
-ISTHMUS_MPI(Win_allocate_c)
-(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return allocate(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_c");
-}
-// coverage: over clusters the members share no memory: MPI_ERR_RMA_SHARED
-ISTHMUS_MPI(Win_allocate_shared_c)
-(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared_c");
-}
-// coverage: where this process has no memory of that one's mapped, as in another cluster: size 0
-ISTHMUS_MPI(Win_shared_query_c)
-(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
-  return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query_c");
-}
-#endif
+#include "make_entries.inc"
 
 ISTHMUS_MPI(Win_create_dynamic)(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   const GridCommRef parent = shared_grid_comm(comm);
