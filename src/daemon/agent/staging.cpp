@@ -1,6 +1,7 @@
 #include "daemon/agent/staging.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/hex.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 
@@ -19,16 +21,6 @@ namespace isthmus::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string hex(const unsigned char* bytes, unsigned size) {
-  static constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
-  return text;
-}
 
 [[noreturn]] void cannot_write(const fs::path& place) {
   throw Failure("the file '" + place.string() + "' cannot be written on " + host_name() + ": " +
@@ -55,7 +47,7 @@ std::string sha256_of_file(const fs::path& path) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
   unsigned size = 0;
   if (EVP_DigestFinal_ex(digest.get(), sum.data(), &size) != 1) return {};
-  return hex(sum.data(), size);
+  return core::to_hex({reinterpret_cast<const char*>(sum.data()), size});
 }
 
 fs::path staged_place(const std::string& path, const std::string& directory,
@@ -100,9 +92,9 @@ void StagedFile::write(std::string_view bytes) {
 
 void StagedFile::finish() {
   if (written_ != request_.size || sha256_of_file(temporary_) != request_.sha256) {
-    throw Failure("the file '" + place_.string() + "' arrived on " + host_name() +
-                      " damaged: " + std::to_string(written_) + " of " +
-                      std::to_string(request_.size) + " bytes, or with other contents",
+    throw Failure(fmt::format("the file '{}' arrived on {} damaged: {} of {} bytes, or with other "
+                              "contents",
+                              place_.string(), host_name(), written_, request_.size),
                   "Did it change while it was copied?");
   }
   if (fchmod(file_.get(), request_.mode & 0777) != 0) cannot_write(place_);

@@ -1,5 +1,7 @@
 #include "daemon/control/control.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cstring>
 #include <utility>
@@ -39,8 +41,8 @@ std::optional<ControlMessage> ControlDecoder::next() {
     const std::size_t end = buffer_.find('\n', scanned_);
     const std::size_t line_size = (end == std::string::npos ? buffer_.size() : end) - consumed_;
     if (line_size > kMaxLine) {
-      fail("a control message is longer than " + std::to_string(kMaxLine) +
-           " bytes; it begins: " + excerpt(std::string_view(buffer_).substr(consumed_)));
+      fail(fmt::format("a control message is longer than {} bytes; it begins: {}", kMaxLine,
+                       excerpt(std::string_view(buffer_).substr(consumed_))));
     }
     if (end == std::string::npos) {
       scanned_ = buffer_.size();
@@ -67,8 +69,8 @@ void ControlDecoder::read_line(std::string_view line) {
   }
   if (const auto n = body.find("n"); n != body.end()) {
     if (!n->is_number_unsigned() || n->get<std::uint64_t>() > kMaxBytes) {
-      fail("the control message '" + excerpt(op->get<std::string>()) + "' has n = " +
-           excerpt(core::dump_any(*n)) + "; allowed is 0 to " + std::to_string(kMaxBytes));
+      fail(fmt::format("the control message '{}' has n = {}; allowed is 0 to {}",
+                       excerpt(op->get<std::string>()), excerpt(core::dump_any(*n)), kMaxBytes));
     }
     wanted_ = n->get<std::size_t>();
   }

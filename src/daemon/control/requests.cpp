@@ -1,5 +1,7 @@
 #include "daemon/control/requests.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -43,7 +45,7 @@ class Keys {
   int count(const std::string& key, int least) const {
     const auto value = get<std::int64_t>(key);
     if (value < least || value > std::numeric_limits<int>::max() / 2) {
-      wrong(key, "is out of range: " + std::to_string(value));
+      wrong(key, fmt::format("is out of range: {}", value));
     }
     return static_cast<int>(value);
   }
@@ -51,7 +53,7 @@ class Keys {
     const auto value = get<std::int64_t>(key);
     if (value < 0 || value > std::int64_t{core::kNobody} ||
         !core::is_gateway(static_cast<core::NodeId>(value))) {
-      wrong(key, "is not the number of a gateway: " + std::to_string(value));
+      wrong(key, fmt::format("is not the number of a gateway: {}", value));
     }
     return static_cast<core::NodeId>(value);
   }
@@ -62,7 +64,7 @@ class Keys {
     if (found == object_.end() || found->is_null()) return result;
     if (!found->is_array()) wrong(key, "must be a list");
     for (std::size_t i = 0; i < found->size(); ++i) {
-      result.emplace_back((*found)[i], place_ + "." + key + "[" + std::to_string(i) + "]");
+      result.emplace_back((*found)[i], fmt::format("{}.{}[{}]", place_, key, i));
     }
     return result;
   }
@@ -252,8 +254,7 @@ SpawnRequest read_spawn(const json& body) {
   request.local_first = keys.get_or("local_first", 0);
   request.size = keys.count("size", 1);
   if (request.size != sum) {
-    keys.wrong("size", "is " + std::to_string(request.size) + ", but the parts have " +
-                           std::to_string(sum) + " ranks");
+    keys.wrong("size", fmt::format("is {}, but the parts have {} ranks", request.size, sum));
   }
   request.base = keys.get_or("base", 0);
   request.world_size = keys.get_or("world_size", 0);

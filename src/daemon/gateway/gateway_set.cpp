@@ -1,5 +1,7 @@
 #include "daemon/gateway/gateway_set.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -66,7 +68,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     auto thread = thread_of(index, context);
     Gateway::Events heard = state_->heard_by(*thread, own.node);
     GatewayConfig config = settings_of(request, own.node);
-    std::vector<std::string> addresses{"unix:" + folder + "/gateway" + std::to_string(index)};
+    std::vector<std::string> addresses{fmt::format("unix:{}/gateway{}", folder, index)};
     GatewayThere gateway(nullptr, {thread.get()});
     try {
       for (const std::string& place : own.listen) addresses.push_back(net::at_own_address(place));
@@ -108,8 +110,8 @@ void GatewaySet::link(const LinkRequest& request,
   std::map<core::NodeId, std::vector<GatewayLink>> links;
   for (const auto& link : request.links) {
     if (!known(link.from)) {
-      throw Failure("control message: link.links the gateway " + std::to_string(link.from) +
-                    " is not one of this agent's");
+      throw Failure(fmt::format(
+          "control message: link.links the gateway {} is not one of this agent's", link.from));
     }
     GatewayLink made;
     made.to = link.to;
@@ -126,8 +128,8 @@ void GatewaySet::link(const LinkRequest& request,
   }
   for (const auto& [node, next] : request.routes) {
     if (!known(node)) {
-      throw Failure("control message: link.routes the gateway " + std::to_string(node) +
-                    " is not one of this agent's");
+      throw Failure(fmt::format(
+          "control message: link.routes the gateway {} is not one of this agent's", node));
     }
   }
   if (members.empty()) return done({});
@@ -166,7 +168,7 @@ void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
   plan.patience = std::chrono::milliseconds(std::llround(1000 * request.patience));
   const bool connects = !request.listens;
   if (!connects) {
-    plan.listen.push_back("unix:" + state_->folder + "/junction" + std::to_string(request.peer));
+    plan.listen.push_back(fmt::format("unix:{}/junction{}", state_->folder, request.peer));
     for (const std::string& place : places_beside(request.node)) plan.listen.push_back(place);
   }
   std::function<void(const std::string&)> stands;

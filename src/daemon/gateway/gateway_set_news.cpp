@@ -1,4 +1,6 @@
 // The events of gateways, passed on by their set. News that end a run are passed on once.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "daemon/gateway/gateway_set_state.hpp"
@@ -20,8 +22,8 @@ const GatewayMember& GatewaySet::State::member(core::NodeId node, const char* op
   const auto found = std::find_if(members.begin(), members.end(),
                                   [node](const GatewayMember& each) { return each.node == node; });
   if (found != members.end()) return *found;
-  throw Failure(std::string("control message: ") + op + " the gateway " + std::to_string(node) +
-                " is not one of this agent's");
+  throw Failure(
+      fmt::format("control message: {} the gateway {} is not one of this agent's", op, node));
 }
 
 void GatewaySet::State::once_joined(const std::string& of) {

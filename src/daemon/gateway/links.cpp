@@ -1,5 +1,7 @@
 #include "daemon/gateway/links.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/post.hpp>
@@ -191,12 +193,11 @@ int Links::segment_to(core::NodeId to) {
   constexpr int kSmall = net::FullPackets::kSmallSegment;
   if (!std::exchange(dialled_[to].told_small, true) && gateway_.events.warning) {
     gateway_.events.warning(
-        "the link " + name(to) +
-        " opens but full-sized packets do not pass; from now on it sends segments of " +
-        std::to_string(kSmall) +
-        " bytes. Some network on the way takes smaller packets than the hosts' MTU, and "
-        "drops the ICMP messages that say so: let them pass, or lower the MTU of the "
-        "hosts");
+        fmt::format("the link {} opens but full-sized packets do not pass; from now on it sends "
+                    "segments of {} bytes. Some network on the way takes smaller packets than the "
+                    "hosts' MTU, and drops the ICMP messages that say so: let them pass, or lower "
+                    "the MTU of the hosts",
+                    name(to), kSmall));
   }
   return kSmall;
 }

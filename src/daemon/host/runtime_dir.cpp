@@ -1,6 +1,7 @@
 #include "daemon/host/runtime_dir.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_lead() { return "isthmus-" + std::to_string(getuid()) + "-"; }
+std::string folder_lead() { return fmt::format("isthmus-{}-", getuid()); }
 
 constexpr std::size_t kLongestBase = 48;  // a longer one leaves no room for the names of sockets
 
@@ -96,8 +97,7 @@ RuntimeDir::RuntimeDir(const std::string& job) {
   throw Failure(
       std::string("cannot make a private folder in $XDG_RUNTIME_DIR, /tmp, $TMPDIR or /dev/shm: ") +
           std::strerror(error),
-      "Make one of them writable; its path may have at most " + std::to_string(kLongestBase) +
-          " bytes.");
+      fmt::format("Make one of them writable; its path may have at most {} bytes.", kLongestBase));
 }
 
 bool RuntimeDir::has_siblings() const {

@@ -1,6 +1,7 @@
 #include "daemon/launch/child.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -79,8 +80,8 @@ Child start_child(const ChildPlan& plan) {
   for (const auto& list : {plan.argv, environment}) {
     for (const std::string& text : list) {
       if (text.size() > kMaxExecString) {
-        throw Failure("'" + text.substr(0, 40) + "...' is longer (" + std::to_string(text.size()) +
-                          " bytes) than the kernel passes on to '" + plan.argv.front() + "'",
+        throw Failure(fmt::format("'{}...' is longer ({} bytes) than the kernel passes on to '{}'",
+                                  text.substr(0, 40), text.size(), plan.argv.front()),
                       "Shorten the argument or environment variable.");
       }
     }

@@ -1,6 +1,7 @@
 #include "daemon/launch/inherited_pipe.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,8 +16,7 @@ namespace isthmus::daemon {
 std::string name_of_pipe(int fd) {
   struct stat found {};
   fstat(fd, &found);
-  return std::to_string(found.st_ino) + ":/proc/" + std::to_string(getpid()) + "/fd/" +
-         std::to_string(fd);
+  return fmt::format("{}:/proc/{}/fd/{}", found.st_ino, getpid(), fd);
 }
 
 FileDescriptor open_inherited(const std::string& name) {

@@ -1,6 +1,7 @@
 #include "daemon/launch/rank_output.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,8 +44,8 @@ void redirect(int fd, const std::string& file, const RankIdentity& who) {
 }
 
 void show_rank(int fd, const RankIdentity& who) {
-  const std::string line = "isthmus: rank " + std::to_string(who.rank) + ": " + who.host +
-                           ", process " + std::to_string(getpid()) + "\n";
+  const std::string line =
+      fmt::format("isthmus: rank {}: {}, process {}\n", who.rank, who.host, getpid());
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
 }
 

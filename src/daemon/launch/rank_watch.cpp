@@ -1,5 +1,6 @@
 #include "daemon/launch/rank_watch.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,10 +61,11 @@ struct Watch {
 };
 
 void end_job(const Watch& watch, const Sighting& seen) {
-  const std::string sentence =
-      watch.world.name_of(static_cast<core::NodeId>(watch.node)) + ": \"" + seen.program +
-      "\" (process " + std::to_string(seen.bypass) + " on " + host_name() +
-      ") uses MPI without Isthmus, and so takes its cluster for the whole world: " + seen.reason;
+  const std::string sentence = fmt::format(
+      "{}: \"{}\" (process {} on {}) uses MPI without Isthmus, and so takes its "
+      "cluster for the whole world: {}",
+      watch.world.name_of(static_cast<core::NodeId>(watch.node)), seen.program, seen.bypass,
+      host_name(), seen.reason);
   const std::string trouble =
       net::report_fault(watch.world, watch.node, watch.credentials, sentence, kReportLimit);
   if (trouble.empty()) return;

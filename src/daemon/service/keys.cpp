@@ -191,7 +191,7 @@ std::string KeyFolder::state() const {
   // Two changes may have the same time of the file system: what is fresh may change unseen.
   const bool fresh = now.tv_sec - about.st_mtim.tv_sec < 2;
   return fmt::format("{}.{} {}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec,
-                     fresh ? std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec) : "");
+                     fresh ? fmt::format("{}.{}", now.tv_sec, now.tv_nsec) : "");
 }
 
 // Under another name first, so that nobody ever reads a half of it.
