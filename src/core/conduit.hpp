@@ -317,12 +317,14 @@ class Conduit {
   bool avoided(const Stream& stream) const;
   bool has_received(std::uint64_t sequence) const;
   bool note_received(std::uint64_t sequence);
-  std::string take_hello(Stream& stream, const Decoded& frame);
-  std::string take_ack(const Ack& ack);
-  std::string take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
-                   Outcome& outcome, std::shared_ptr<Packet> memory = nullptr);
-  std::string take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
-                              const Sink& sink, Outcome& outcome);
+  /// Says what the peer has done wrong, or why it refuses the stream. Empty if all is well.
+  using Objection = std::optional<std::string>;
+  Objection take_hello(Stream& stream, const Decoded& frame);
+  Objection take_ack(const Ack& ack);
+  Objection take(Stream& stream, const Decoded& frame, Time now, const Sink& sink, Outcome& outcome,
+                 std::shared_ptr<Packet> memory = nullptr);
+  Objection take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
+                            const Sink& sink, Outcome& outcome);
 
   ConduitConfig config_;
   std::string dead_;

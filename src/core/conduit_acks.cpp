@@ -161,7 +161,7 @@ void Conduit::trim() {
   acknowledged_.remove(0, base_ - 1);
 }
 
-std::string Conduit::take_ack(const Ack& ack) {
+Conduit::Objection Conduit::take_ack(const Ack& ack) {
   const std::uint64_t end = base_ + sent_.size();  // first number not yet sent
   if (ack.received >= end || (!ack.beyond.empty() && ack.beyond.back().second >= end)) {
     return "acknowledged frames that were never sent";

@@ -55,7 +55,7 @@ bool Conduit::note_received(std::uint64_t sequence) {
   return true;
 }
 
-std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
+Conduit::Objection Conduit::take_hello(Stream& stream, const Decoded& frame) {
   std::string reason;
   const auto hello = decode_hello(frame.body, reason);
   if (!hello) return "sent " + reason;
@@ -77,7 +77,7 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
   if (hello->window < kHeaderSize + kMaxBody) return "offers a window too small for one frame";
   Ack ack;
   ack.received = hello->received;
-  if (auto wrong = take_ack(ack); !wrong.empty()) return wrong;
+  if (auto wrong = take_ack(ack)) return wrong;
   peer_session_ = hello->session;
   peer_window_ = hello->window;
   stream.hello_received = true;
@@ -86,8 +86,8 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
   return {};
 }
 
-std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
-                          Outcome& outcome, std::shared_ptr<Packet> memory) {
+Conduit::Objection Conduit::take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
+                                 Outcome& outcome, std::shared_ptr<Packet> memory) {
   const FrameHeader& header = frame.header;
   outcome = Outcome::Broken;
   if (header.kind == FrameKind::Refuse) {
@@ -167,8 +167,8 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
   return {};
 }
 
-std::string Conduit::take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
-                                     const Sink& sink, Outcome& outcome) {
+Conduit::Objection Conduit::take_compressed(Stream& stream, std::span<const std::byte> body,
+                                            Time now, const Sink& sink, Outcome& outcome) {
   if (!config_.compressor) return "sent a compressed frame over a link that is not compressed";
   const auto bytes = config_.compressor->decompress(body);
   const Decoded frame = decode(bytes);
@@ -200,13 +200,13 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
       result.outcome = Outcome::Broken;
       result.reason = "sent " + frame.reason;
     } else {
-      result.reason =
-          take(stream, frame, now_, sink, result.outcome, std::exchange(memory, nullptr));
+      auto wrong = take(stream, frame, now_, sink, result.outcome, std::exchange(memory, nullptr));
       result.used += frame.size;
-      if (result.reason.empty()) {
+      if (!wrong) {
         result.outcome = Outcome::Good;
         continue;
       }
+      result.reason = std::move(*wrong);
     }
     fail(result.reason);
   }
