@@ -12,7 +12,7 @@ namespace isthmus::net {
 
 using asio::ip::tcp;
 
-std::string short_of_files(const std::error_code& error) {
+std::optional<std::string> short_of_files(const std::error_code& error) {
   if (error.value() == ENFILE) {
     return "accepts no connections: its host has as many files open as it can (sysctl fs.file-max)";
   }
@@ -37,8 +37,8 @@ asio::awaitable<void> accept_all(std::shared_ptr<tcp::acceptor> door,
       welcome(std::move(socket));
       continue;
     }
-    const std::string sentence = short_of_files(error);
-    if (!sentence.empty() && short_of) std::exchange(short_of, nullptr)(sentence);
+    const auto sentence = short_of_files(error);
+    if (sentence && short_of) std::exchange(short_of, nullptr)(*sentence);
     pause.expires_after(kAcceptAgain);
     co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
   }

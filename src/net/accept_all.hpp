@@ -5,6 +5,7 @@
 #include <asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -15,7 +16,7 @@ inline constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 /// The sentence for the owner of a door that could not accept because the process has as many files
 /// open as it may. Empty if another reason made it fail.
-std::string short_of_files(const std::error_code& error);
+std::optional<std::string> short_of_files(const std::error_code& error);
 
 /// Gives each connection to `welcome` until `door` is closed. Calls `short_of` once, with the
 /// sentence of short_of_files. Spawned on the thread of the door.

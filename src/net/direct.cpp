@@ -168,7 +168,7 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
 }
 
 // One port serves all links, so only who has said Hello can be held to their own link's encryption.
-std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer) {
+std::optional<std::string> objection(const core::Direct* link, const Listener::Newcomer& newcomer) {
   if (link == nullptr) return "is not linked directly, by the grid file";
   if (link->encrypt && newcomer.exposed) {
     return "serves only encrypted connections on this link; `encrypt` must be the same on both "
@@ -179,11 +179,11 @@ std::string objection(const core::Direct* link, const Listener::Newcomer& newcom
 
 void Direct::welcome(Listener::Newcomer newcomer) {
   const core::Direct* const link = link_to(newcomer.node);
-  std::string reason = closed_ ? "has left the grid" : objection(link, newcomer);
-  const PeerPtr known = reason.empty() ? peer(newcomer.node) : nullptr;
+  std::optional<std::string> reason = closed_ ? "has left the grid" : objection(link, newcomer);
+  const PeerPtr known = reason ? nullptr : peer(newcomer.node);
   if (known && known->driver && known->driver->closed()) reason = "has given up this conduit";
-  if (!reason.empty()) {
-    refuse(newcomer.stream, self_, newcomer.node, reason);
+  if (reason) {
+    refuse(newcomer.stream, self_, newcomer.node, *reason);
     return;
   }
   attach(known, std::move(newcomer.stream), newcomer.read);

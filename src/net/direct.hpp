@@ -39,8 +39,8 @@ std::vector<std::byte> encode_invite(const Invite& invite);
 std::optional<Invite> decode_invite(std::span<const std::byte> body);
 
 /// Why a process does not serve one that connects directly, over the link of their clusters if
-/// there is one; empty: it does.
-std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer);
+/// there is one; nothing if it does.
+std::optional<std::string> objection(const core::Direct* link, const Listener::Newcomer& newcomer);
 
 class Direct : public std::enable_shared_from_this<Direct> {
  public:

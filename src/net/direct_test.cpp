@@ -307,12 +307,12 @@ TEST_F(DirectTest, AConduitThatDiesIsGivenUp) {
 TEST(Objection, IsOfThePeersOwnLink) {
   const core::Direct open{0, 1, false}, encrypted{0, 2, true};
   Listener::Newcomer newcomer;
-  EXPECT_EQ(objection(&open, newcomer), "");
-  EXPECT_EQ(objection(&encrypted, newcomer), "");
-  EXPECT_NE(objection(nullptr, newcomer), "");
+  EXPECT_FALSE(objection(&open, newcomer));
+  EXPECT_FALSE(objection(&encrypted, newcomer));
+  EXPECT_TRUE(objection(nullptr, newcomer));
   newcomer.exposed = true;
-  EXPECT_EQ(objection(&open, newcomer), "");
-  EXPECT_NE(objection(&encrypted, newcomer), "");
+  EXPECT_FALSE(objection(&open, newcomer));
+  EXPECT_TRUE(objection(&encrypted, newcomer));
 }
 
 TEST(Invite, SaysWhatItSaid) {

@@ -87,10 +87,10 @@ struct Listener::State : std::enable_shared_from_this<State> {
   }
 
   void tell_short(const std::error_code& error) {
-    std::string sentence = short_of_files(error);
-    if (sentence.empty() || !config.short_of_files || std::exchange(told_short, true)) return;
-    if (error.value() == EMFILE) sentence += ", or give the cluster more gateways";
-    config.short_of_files(sentence);
+    auto sentence = short_of_files(error);
+    if (!sentence || !config.short_of_files || std::exchange(told_short, true)) return;
+    if (error.value() == EMFILE) *sentence += ", or give the cluster more gateways";
+    config.short_of_files(*sentence);
   }
 
   void welcome(Socket socket, const Address& at) {
