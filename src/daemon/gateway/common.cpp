@@ -1,5 +1,7 @@
 #include "daemon/gateway/common.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace isthmus::daemon {
@@ -20,10 +22,9 @@ void Common::fault(const std::string& sentence, int code) {
 std::string Common::name(core::NodeId node) const {
   if (router.world()) return router.world()->name_of(node);
   const bool mine = node == config.node || !core::is_gateway(node);
-  const std::string of = "cluster \"" + config.cluster + "\"";
-  if (!mine) return "gateway " + std::to_string(node - core::kFirstGateway);
-  if (node == config.node) return "the gateway of " + of;
-  return "rank " + std::to_string(node) + " (" + of + ")";
+  if (!mine) return fmt::format("gateway {}", node - core::kFirstGateway);
+  if (node == config.node) return fmt::format("the gateway of cluster \"{}\"", config.cluster);
+  return fmt::format("rank {} (cluster \"{}\")", node, config.cluster);
 }
 
 const net::Service* Common::service_at(const std::string& at) const {

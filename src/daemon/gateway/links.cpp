@@ -204,7 +204,7 @@ int Links::segment_to(core::NodeId to) {
 
 // ---- gateways that come and go ----------------------------------------------------------------
 
-std::string Links::objection(const net::Listener::Newcomer& newcomer) const {
+std::optional<std::string> Links::objection(const net::Listener::Newcomer& newcomer) const {
   const core::NodeId node = newcomer.node;
   const bool by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
   const Peer* const known = gateway_.peers.find(node);
@@ -215,13 +215,13 @@ std::string Links::objection(const net::Listener::Newcomer& newcomer) const {
   }
   if (known != nullptr && known->neighbour->left) return "it has said goodbye already";
   if (known != nullptr && known->driver->closed()) return "has given up this link";
-  if (gateway_.config.accept_plain) return {};
+  if (gateway_.config.accept_plain) return std::nullopt;
   if (by_ucx) return "has no link without encryption, as UCX needs it";
   if (newcomer.exposed) {
     return "serves only encrypted connections of gateways; `encrypt` of the [[link]] must be the "
            "same on both sides";
   }
-  return {};
+  return std::nullopt;
 }
 
 void Links::welcome(net::Listener::Newcomer newcomer) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class Links final : public StreamOpener, private PeerKind {
   /// The newcomer goes on with a conduit that it had with the gateway that was here before.
   bool stale(const net::Listener::Newcomer& newcomer) const;
   /// Why a gateway cannot be served; empty if it can.
-  std::string objection(const net::Listener::Newcomer& newcomer) const;
+  std::optional<std::string> objection(const net::Listener::Newcomer& newcomer) const;
   /// Takes the connection of a gateway without objections.
   void welcome(net::Listener::Newcomer newcomer);
 

@@ -8,7 +8,7 @@
 
 namespace isthmus::daemon {
 
-std::string Processes::objection(const net::Listener::Newcomer& newcomer) const {
+std::optional<std::string> Processes::objection(const net::Listener::Newcomer& newcomer) const {
   const core::NodeId node = newcomer.node;
   const bool by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
   const auto& world = gateway_.router.world();
@@ -28,12 +28,12 @@ std::string Processes::objection(const net::Listener::Newcomer& newcomer) const 
            cluster.name + "] must be the same on both sides";
   }
   const Peer* const known = gateway_.peers.find(node);
-  if (known == nullptr) return {};
+  if (known == nullptr) return std::nullopt;
   if (known->conduit().peer_session() != newcomer.session) {
     return world->rank_name(node) + " has joined already";
   }
   if (known->driver->closed()) return "has given up this connection";
-  return {};
+  return std::nullopt;
 }
 
 void Processes::welcome(net::Listener::Newcomer newcomer) {

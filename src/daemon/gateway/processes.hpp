@@ -21,7 +21,7 @@ class Processes final : private PeerKind {
       : gateway_(gateway), sharing_(sharing), presence_(presence) {}
 
   /// Why a process cannot be served; empty if it can.
-  std::string objection(const net::Listener::Newcomer& newcomer) const;
+  std::optional<std::string> objection(const net::Listener::Newcomer& newcomer) const;
   /// Takes the connection of a process without objections.
   void welcome(net::Listener::Newcomer newcomer);
   /// It is connected to all gateways here. Returns its part of the world if that is whole now.

@@ -24,7 +24,8 @@ Gateway::State::State(asio::io_context& context, GatewayConfig settings, Events 
 
 // ---- newcomers --------------------------------------------------------------------------------
 
-std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) const {
+std::optional<std::string> Gateway::State::objection(
+    const net::Listener::Newcomer& newcomer) const {
   if (faulted) return "the job has failed already";
   if (closing) return "the job is over";
   return core::is_gateway(newcomer.node) ? links.objection(newcomer)
@@ -42,9 +43,9 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
     net::tell_anew(newcomer.stream, config.node, newcomer.node);
     return;
   }
-  if (const auto reason = objection(newcomer); !reason.empty()) {
-    net::refuse(newcomer.stream, config.node, newcomer.node, reason);
-    if (events.rejected) events.rejected(newcomer.stream->where() + ": " + reason);
+  if (const auto reason = objection(newcomer)) {
+    net::refuse(newcomer.stream, config.node, newcomer.node, *reason);
+    if (events.rejected) events.rejected(newcomer.stream->where() + ": " + *reason);
     return;
   }
   if (from_gateway) {

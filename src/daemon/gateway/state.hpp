@@ -33,7 +33,7 @@ struct Gateway::State final : Common {
   void progress(Peer& peer) override;
 
   void welcome(net::Listener::Newcomer newcomer);
-  std::string objection(const net::Listener::Newcomer& newcomer) const;
+  std::optional<std::string> objection(const net::Listener::Newcomer& newcomer) const;
   void welcome_early();
   void close(std::function<void()> done);
   void close_now();

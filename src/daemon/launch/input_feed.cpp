@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <iostream>
+#include <system_error>
 
 #include "daemon/host/beside.hpp"
 #include "daemon/host/failure.hpp"
@@ -74,16 +75,16 @@ class Blocks {
   int shift_ = 0;
 };
 
-// Empty when all went well, else what the network did.
-asio::awaitable<std::string> relay(std::shared_ptr<net::Stream> stream) {
+// Throws std::system_error if the connection breaks.
+asio::awaitable<void> relay(std::shared_ptr<net::Stream> stream) {
   Blocks blocks;
   std::array<char, 65536> buffer{};
   while (true) {
     const iovec part{buffer.data(), buffer.size()};
     const net::Stream::Moved moved = stream->read({&part, 1});
     blocks.take(buffer.data(), moved.bytes);
-    if (blocks.over) co_return "";
-    if (moved.error) co_return moved.error.message();
+    if (blocks.over) co_return;
+    if (moved.error) throw std::system_error(moved.error);
     if (moved.wait != net::Stream::Wait::None) {
       co_await stream->socket().async_wait(moved.wait == net::Stream::Wait::Readable
                                                ? net::Socket::wait_read
@@ -112,14 +113,13 @@ asio::awaitable<void> fetch(InputAddress address, pid_t rank, asio::io_context& 
   close(kVerdict);
   if (stream) {
     try {
-      trouble = co_await relay(stream);
+      co_await relay(stream);
     } catch (const std::exception& error) {
-      trouble = error.what();
-    }
-    if (!trouble.empty() && somebody_reads()) {
-      std::cerr << "isthmus: standard input of rank 0 broke off on its way to " << host_name()
-                << ": " << trouble << std::endl;
-      kill(rank, SIGKILL);
+      if (somebody_reads()) {
+        std::cerr << "isthmus: standard input of rank 0 broke off on its way to " << host_name()
+                  << ": " << error.what() << std::endl;
+        kill(rank, SIGKILL);
+      }
     }
   }
   io.stop();

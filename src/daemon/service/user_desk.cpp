@@ -191,7 +191,7 @@ void UserDesk::serve(Socket socket, std::string from, Opening opening) {
 }
 
 // Why one that has proved whose it is cannot be served; empty if it can.
-std::string UserDesk::objection(const Opening& opening) const {
+std::optional<std::string> UserDesk::objection(const Opening& opening) const {
   const auto key = terms_.keys.find(opening.key);
   if (key == terms_.keys.end()) return "the key " + opening.key + " is none of this service's";
   if (!key->second.revoked.empty()) {
@@ -242,10 +242,10 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
       co_await asio::async_read(*mine->socket, asio::buffer(bytes), asio::use_awaitable);
     }
     const auto request = net::decode_service_request(bytes);
-    std::string why = request ? objection(opening) : "the request is none of this version";
+    auto why = request ? objection(opening) : "the request is none of this version";
     using Verb = net::ServiceRequest::Verb;
-    if (!why.empty()) {
-      co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+    if (why) {
+      co_await refuse(mine, ServiceVerdict::Refused, std::move(*why));
     } else if (request->verb == Verb::Await) {
       co_await wait_for_calls(mine, request->node);
     } else if (request->verb == Verb::Call) {
@@ -276,7 +276,7 @@ asio::awaitable<void> UserDesk::refuse(ConnectionPtr mine, ServiceVerdict verdic
 }
 
 // Why there can be no job of this name; empty where it is here, or may come.
-std::string UserDesk::objection_to_job(const Opening& opening) const {
+std::optional<std::string> UserDesk::objection_to_job(const Opening& opening) const {
   if (jobs_.contains(opening.name())) return {};
   if (draining_) return "it is being shut down, and takes no new jobs";
   if (jobs_.size() < static_cast<std::size_t>(terms_.limits.jobs)) return {};
@@ -285,8 +285,8 @@ std::string UserDesk::objection_to_job(const Opening& opening) const {
 }
 
 asio::awaitable<void> UserDesk::wait_for_calls(ConnectionPtr mine, core::NodeId node) {
-  if (std::string why = objection_to_job(mine->opening); !why.empty()) {
-    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+  if (auto why = objection_to_job(mine->opening)) {
+    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(*why));
   }
   std::error_code error = co_await answer(*mine->socket, ServiceVerdict::Granted, "");
   if (error) co_return;
@@ -318,8 +318,8 @@ UserDesk::ConnectionPtr UserDesk::awaiting(const Opening& opening, core::NodeId 
 
 asio::awaitable<void> UserDesk::call(ConnectionPtr mine, core::NodeId node) {
   const auto other = awaiting(mine->opening, node);
-  if (std::string why = objection_to_job(mine->opening); !why.empty()) {
-    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+  if (auto why = objection_to_job(mine->opening)) {
+    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(*why));
   }
   if (!other) {
     co_return co_await refuse(mine, ServiceVerdict::NotNow,

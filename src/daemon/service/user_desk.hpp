@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -85,9 +86,9 @@ class UserDesk {
   bool take(const ConnectionPtr& mine, std::uint64_t number);
   asio::awaitable<void> refuse(ConnectionPtr mine, net::ServiceVerdict verdict,
                                std::string sentence);
-  std::string objection(const Opening& opening) const;
+  std::optional<std::string> objection(const Opening& opening) const;
   Share& share(const std::string& key);
-  std::string objection_to_job(const Opening& opening) const;
+  std::optional<std::string> objection_to_job(const Opening& opening) const;
   ConnectionPtr awaiting(const Opening& opening, core::NodeId node) const;
   void beat();
 
