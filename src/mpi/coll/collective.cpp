@@ -77,18 +77,19 @@ bool Collective::advance() {
     }
     queue.party_.test_requests();
     if (!task_.step()) return false;
-    if (const std::string reason = queue.record_.spoilt_by(); !reason.empty()) {
-      result.error = error_code(MPI_ERR_OTHER, function_, reason);
+    if (const auto reason = queue.record_.spoilt_by()) {
+      result.error = error_code(MPI_ERR_OTHER, function_, *reason);
     } else {
       finish();
     }
   } catch (const coll::Failure& failure) {
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
-    const std::string earlier =
-        started_ ? earlier_failure(*grid_comm_, grid_comm_->begun) : std::string();
     std::string reason = failure.what();
-    if (!earlier.empty()) reason += " (earlier on this communicator " + earlier + ")";
+    if (started_) {
+      const auto earlier = earlier_failure(*grid_comm_, grid_comm_->begun);
+      if (earlier) reason += " (earlier on this communicator " + *earlier + ")";
+    }
     fail(error_class, reason);
   } catch (const std::bad_alloc&) {
     fail(MPI_ERR_NO_MEM, "out of memory");

@@ -109,10 +109,11 @@ class Failures final : public core::Service {
     if (!is_new && number < place->second.number) place->second = First{number, what};
   }
 
-  std::string first_before(std::uint64_t context, std::uint64_t number) {
+  std::optional<std::string> first_before(std::uint64_t context, std::uint64_t number) {
     const std::lock_guard lock(mutex_);
     const auto found = first_.find(context);
-    return found != first_.end() && found->second.number < number ? found->second.sentence : "";
+    if (found == first_.end() || found->second.number >= number) return std::nullopt;
+    return found->second.sentence;
   }
 
   void begins(std::uint64_t context, std::uint64_t number) {
@@ -164,7 +165,7 @@ void look_for_failure(const GridComm& comm, std::uint64_t number) {
   failures().begins(comm.context, number);
 }
 
-std::string earlier_failure(const GridComm& comm, std::uint64_t number) {
+std::optional<std::string> earlier_failure(const GridComm& comm, std::uint64_t number) {
   return failures().first_before(comm.context, number);
 }
 

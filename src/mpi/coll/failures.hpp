@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "mpi/comm/comm.hpp"
@@ -17,9 +18,9 @@ void hear_of_failures();
 void look_for_failure(const GridComm& comm, std::uint64_t number);
 
 /// Returns the first failure on the communicator, before the collective of that number, as far as
-/// this rank knows, or an empty string. Ranks may disagree about which collective they are in from
+/// this rank knows. Ranks may disagree about which collective they are in from
 /// then on.
-std::string earlier_failure(const GridComm& comm, std::uint64_t number);
+std::optional<std::string> earlier_failure(const GridComm& comm, std::uint64_t number);
 
 /// Notifies the other members that it has failed here, best effort. In a very large communicator it
 /// reaches only some.

@@ -170,7 +170,7 @@ void CallRecord::begins_wrongly(std::uint64_t number) {
   std::erase_if(told_, [number](const Told& told) { return told.number <= number; });
 }
 
-std::string CallRecord::spoilt_by() {
+std::optional<std::string> CallRecord::spoilt_by() {
   const std::lock_guard lock(WrongCalls::all().mutex);
   if (told_.empty()) return {};
   const Calls* const calls = find(latest_);

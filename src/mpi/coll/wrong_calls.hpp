@@ -30,8 +30,8 @@ class CallRecord {
   void begins(std::uint64_t number, const char* function, Outline outline);
   /// It has begun it with wrong ones.
   void begins_wrongly(std::uint64_t number);
-  /// Why the results of the collective that has begun last are worthless; empty: they are good.
-  std::string spoilt_by();
+  /// Why the results of the collective that has begun last are worthless; nothing if they are good.
+  std::optional<std::string> spoilt_by();
 
   /// This member's call has wrong arguments; the collective of that number has not begun.
   void tell_wrong_call(std::uint64_t number, const char* function, const std::string& reason);

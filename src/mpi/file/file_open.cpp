@@ -110,24 +110,23 @@ Plan plan_for_all(const GridFile& file, const char* filename, MPI_Info info) {
   return found;
 }
 
-/// Checks the path if rank 0 belongs to another run: it may be another user's, and must not choose
-/// among the files of this one. Called on a process of the home cluster.
-std::string wrong_with_guests_path(const GridFile& file, const char* filename, MPI_Info info) {
-  if (!cluster_of(file, 0).is_guest()) return "";
+/// Throws file::Error for a wrong path if rank 0 belongs to another run: it may be another user's,
+/// and must not choose among the files of this one. Called on a process of the home cluster.
+void check_guests_path(const GridFile& file, const char* filename, MPI_Info info) {
+  if (!cluster_of(file, 0).is_guest()) return;
   try {
-    if (home_of(filename, info).path == file.paths.file.path) return "";
+    if (home_of(filename, info).path == file.paths.file.path) return;
   } catch (const coll::Failure& failure) {
-    return failure.what();
+    throw file::Error(EPERM, failure.what());
   }
-  return "rank 0, of another run, names the file " + file.paths.file.path +
-         ", and the first process of the file's cluster another";
+  throw file::Error(EPERM, "rank 0, of another run, names the file " + file.paths.file.path +
+                               ", and the first process of the file's cluster another");
 }
 
 Found open_first(GridFile& file, const char* filename, MPI_Info info) {
   Found found;
   try {
-    const std::string wrong = wrong_with_guests_path(file, filename, info);
-    if (!wrong.empty()) throw file::Error(EPERM, wrong);
+    check_guests_path(file, filename, info);
     file::Opening opening = file.paths.file;
     opening.flags |= creation_flags(file.amode);
     file::open_file(opening);
