@@ -5,7 +5,7 @@ import stub
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "src/preload/exports.txt"
-# Where libraries of these versions are on the machines that run this.
+# Machines that run this test have libraries of these versions in these places.
 LIBRARIES = {
     "ompi-4.1": "usr/lib/*/libmpi.so.40.30.*",
     "mpich-4.0": "usr/lib/*/libmpich.so.12.2.*",
