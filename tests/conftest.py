@@ -25,7 +25,7 @@ for name in list(os.environ):
 os.environ["LC_ALL"] = "C.UTF-8"
 # Tests find left-over processes by their environment. Agents hide theirs from all but root.
 if os.geteuid() != 0:
-    os.environ["ISTHMUS_DEBUGGABLE"] = "1"
+    os.environ["ISTHMUS_DEBUG_MEMORY"] = "1"
 
 # Where Python is told to keep no bytecode, each `isthmus` that tests start of the checkout would
 # compile its modules anew: 80 ms of 300 (2026-11).

@@ -39,9 +39,9 @@ class RunOptions:
 # Isthmus's own variables that all ranks need with the same value, without -x.
 _PASSED_ON = (
     "ISTHMUS_COLL",
+    "ISTHMUS_DEBUG_LEG",
+    "ISTHMUS_DEBUG_LEND",
     "ISTHMUS_DEBUG_OFF",
-    "ISTHMUS_LEG",
-    "ISTHMUS_LEND",
     "ISTHMUS_NETWORK",
     "ISTHMUS_PROGRESS",
     "ISTHMUS_TRACE",

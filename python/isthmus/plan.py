@@ -241,10 +241,12 @@ def _reach_from_environment() -> Reach | None:
 
 def memory_wanted() -> bool:
     """Whether gateways share memory with processes and gateways of their host, as they do unless
-    ISTHMUS_LEG forbids it."""
-    text = os.environ.get("ISTHMUS_LEG", "")
+    ISTHMUS_DEBUG_LEG forbids it."""
+    text = os.environ.get("ISTHMUS_DEBUG_LEG", "")
     if text not in ("", "memory", "socket"):
-        raise UsageError(f"ISTHMUS_LEG is '{text}'", "Set it to 'memory' or 'socket', or unset it.")
+        raise UsageError(
+            f"ISTHMUS_DEBUG_LEG is '{text}'", "Set it to 'memory' or 'socket', or unset it."
+        )
     return text != "socket"
 
 

@@ -45,7 +45,7 @@ void keep_memory() {
 // them. Sanitizers trace their own process.
 void hide_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  if (std::getenv("ISTHMUS_DEBUGGABLE") == nullptr) ::prctl(PR_SET_DUMPABLE, 0);
+  if (std::getenv("ISTHMUS_DEBUG_MEMORY") == nullptr) ::prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
 
@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
       ")\n"
       "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp, else\n"
       "                    TMPDIR, else /dev/shm)\n"
-      "  ISTHMUS_DEBUGGABLE  set: debuggers and core dumps see the memory of agents, gateways\n"
+      "  ISTHMUS_DEBUG_MEMORY\n"
+      "                    set: debuggers and core dumps see the memory of agents, gateways\n"
       "                    and services, with their secrets\n");
 
   const CLI::App* agent = app.add_subcommand(

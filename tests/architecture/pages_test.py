@@ -97,14 +97,19 @@ def test_the_page_of_the_grid_file_has_all_keys():
     assert grid_keys.differences() == []
 
 
-def variables(*sections: str) -> set[str]:
-    """Names of docs/environment.md."""
-    rows = re.findall(r"^\| ([^|]*)\|", TEXTS["docs/environment.md"], re.MULTILINE)
+def variables(page: str) -> set[str]:
+    """Names in the tables of a page."""
+    rows = re.findall(r"^\| ([^|]*)\|", TEXTS[page], re.MULTILINE)
     return {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
 
 
 def test_environment_variables():
-    """The page has all that the command reads, and marks those that reach the ranks."""
+    """The pages have all that the command reads, and mark those that reach the ranks."""
+    for_users = {v for v in variables("docs/environment.md") if v.startswith("ISTHMUS")}
+    for_defects = {v for v in variables("docs/debugging.md") if v.startswith("ISTHMUS_DEBUG_")}
+    assert len(for_users) <= 25
+    assert not any(name.startswith("ISTHMUS_DEBUG_") for name in for_users)
+    documented = for_users | for_defects
     sources = [path.read_text() for path in (ROOT / "python").rglob("*.py")]
     read = {
         name
@@ -112,18 +117,16 @@ def test_environment_variables():
         for name in re.findall(r'(?:environ(?:\.get)?[\[(]|_environment\()"(ISTHMUS_\w+)"', text)
     }
     assert len(read) > 10
-    assert read - variables() == set()
-    marked = re.findall(r"^\| `(\w+)` \| \*Ranks\.\*", TEXTS["docs/environment.md"], re.MULTILINE)
+    assert read - documented == set()
+    pages = TEXTS["docs/environment.md"] + TEXTS["docs/debugging.md"]
+    marked = re.findall(r"^\| `(\w+)` \| \*Ranks\.\*", pages, re.MULTILINE)
     assert sorted(marked) == sorted(argv._PASSED_ON)
     everything = "".join(sources) + "".join(
         path.read_text(errors="replace")
         for folder in ("src", "lab")
         for path in (ROOT / folder).rglob("*.[ch]pp")
     )
-    unknown = {
-        name for name in variables() if name.startswith("ISTHMUS") and name not in everything
-    }
-    assert unknown == set()
+    assert {name for name in documented if name not in everything} == set()
 
 
 def test_options_of_other_launchers():

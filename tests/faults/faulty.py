@@ -140,13 +140,13 @@ class Sshd:
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n"
             f"AuthorizedKeysFile {folder}/authorized_keys\nPidFile none\nStrictModes no\n"
             "UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-            f"AcceptEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUGGABLE OMPI_*\n{more}"
+            f"AcceptEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUG_MEMORY OMPI_*\n{more}"
         )
         common = (
             f"User {getpass.getuser()}\nHostName 127.0.0.1\n"
             f"UserKnownHostsFile {folder}/known_hosts\n"
             "StrictHostKeyChecking yes\nIdentitiesOnly yes\n"
-            f"SendEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUGGABLE OMPI_*\n"
+            f"SendEnv {MARK} ISTHMUS_LIBDIR ISTHMUS_DEBUG_MEMORY OMPI_*\n"
         )
         mine, others = f"IdentityFile {folder}/user_key\n", f"IdentityFile {folder}/other_key\n"
         self.config.write_text(

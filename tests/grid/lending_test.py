@@ -84,11 +84,11 @@ def test_what_cannot_be_read_goes_by_the_rings(isthmus, tmp_path, denied):
 
 
 def test_the_environment_says_whether_it_is_done(isthmus, tmp_path, monkeypatch):
-    monkeypatch.setenv("ISTHMUS_LEND", "never")
+    monkeypatch.setenv("ISTHMUS_DEBUG_LEND", "never")
     sizes = run(isthmus, tmp_path)
     assert min(sizes.values()) > ALL / 2, sizes
 
-    monkeypatch.setenv("ISTHMUS_LEND", "much")
+    monkeypatch.setenv("ISTHMUS_DEBUG_LEND", "much")
     done = isthmus("run", "-n", 2, mpis.ALL["openmpi5"].python, tmp_path / "east.py")
     assert done.returncode != 0
-    assert "ISTHMUS_LEND is 'much'" in done.stderr
+    assert "ISTHMUS_DEBUG_LEND is 'much'" in done.stderr

@@ -97,7 +97,7 @@ def shared(stats: str) -> tuple[int, dict[str, str]]:
 @pytest.mark.parametrize("leg", ["memory", "socket"])
 def test_gateways_share_memory_with_ranks_and_each_other(isthmus, tmp_path, monkeypatch, leg):
     monkeypatch.setenv("ISTHMUS_REACH", "gateway")
-    monkeypatch.setenv("ISTHMUS_LEG", leg)
+    monkeypatch.setenv("ISTHMUS_DEBUG_LEG", leg)
     python = mpis.ALL["mpich5"].python
     done = isthmus("run", "-n", 4, "--stats", python, talk(tmp_path), 20)
     assert done.returncode == 0, done.stderr
@@ -130,10 +130,10 @@ def test_a_gateway_that_only_forwards_shares_memory_too(isthmus, tmp_path):
 
 
 def test_a_leg_that_is_none_is_named(isthmus, monkeypatch):
-    monkeypatch.setenv("ISTHMUS_LEG", "tcp")
+    monkeypatch.setenv("ISTHMUS_DEBUG_LEG", "tcp")
     done = isthmus("run", "-n", 2, "true")
     assert done.returncode == 2
-    assert "ISTHMUS_LEG is 'tcp'" in done.stderr
+    assert "ISTHMUS_DEBUG_LEG is 'tcp'" in done.stderr
 
 
 DENIED = (

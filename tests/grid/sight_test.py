@@ -111,7 +111,7 @@ def running(*words: object, ranks: int) -> Iterator[dict[int, int]]:
 
 def test_a_hang_is_seen(isthmus, parts, monkeypatch):
     monkeypatch.setenv("ISTHMUS_REACH", "gateway")
-    monkeypatch.setenv("ISTHMUS_LEG", "socket")  # memory has no round trip
+    monkeypatch.setenv("ISTHMUS_DEBUG_LEG", "socket")  # memory has no round trip
     with running(*parts(2, "hang"), ranks=4) as pids:
         line = (
             rf"rank 0 \(\S+, process {pids[0]}\): MPI_Recv from rank 3 with tag 7, on "

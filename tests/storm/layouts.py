@@ -57,7 +57,7 @@ class Layout:
 
 
 GATEWAY = {"ISTHMUS_REACH": "gateway"}
-SOCKETS = GATEWAY | {"ISTHMUS_LEG": "socket"}
+SOCKETS = GATEWAY | {"ISTHMUS_DEBUG_LEG": "socket"}
 DIRECT = {"ISTHMUS_REACH": "direct"}
 
 LAYOUTS = [
@@ -67,11 +67,11 @@ LAYOUTS = [
     Layout("three-uneven", (1, 3, 2), ("mpich4", "openmpi4", "mpich4")),
     Layout("mixed-sockets", (3, 1), ("mpich4", "openmpi4"), SOCKETS),
     Layout("mpich-direct", (2, 2), ("mpich4", "mpich4"), DIRECT),
-    Layout("openmpi-lent", (1, 2), ("openmpi4", "openmpi4"), {"ISTHMUS_LEND": "1024"}),
+    Layout("openmpi-lent", (1, 2), ("openmpi4", "openmpi4"), {"ISTHMUS_DEBUG_LEND": "1024"}),
     Layout("three-mapped", (2, 2, 1), ("openmpi4", "mpich4", "openmpi4"), mapped=True),
     Layout("newer", (2, 2), ("openmpi5", "mpich5")),
     Layout("newer-gateways", (2, 3), ("mpich5", "mpich5"), GATEWAY),
-    Layout("rings", (2, 2), ("mpich4", "openmpi4"), {"ISTHMUS_LEND": "never"}),
+    Layout("rings", (2, 2), ("mpich4", "openmpi4"), {"ISTHMUS_DEBUG_LEND": "never"}),
     Layout("one-each", (1, 1), ("openmpi4", "openmpi4")),
 ]
 BY_NAME = {layout.name: layout for layout in LAYOUTS}

@@ -42,7 +42,7 @@ class AgentTest(AgentCase):
 
     def test_its_memory_is_hidden(self):
         self.assertTrue(self.hides_its_memory())
-        self.assertFalse(self.hides_its_memory(ISTHMUS_DEBUGGABLE="1"))
+        self.assertFalse(self.hides_its_memory(ISTHMUS_DEBUG_MEMORY="1"))
 
     def test_end_leaves_nothing(self):
         self.ready()

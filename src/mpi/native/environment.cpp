@@ -52,7 +52,7 @@ std::optional<std::size_t> lend_from(const std::string& text) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
     throw std::runtime_error(
-        "ISTHMUS_LEND is '" + text +
+        "ISTHMUS_DEBUG_LEND is '" + text +
         "', neither 'never' nor a number of bytes: give it one of these, or unset it");
   }
   return bytes;
@@ -78,12 +78,12 @@ Environment read_environment() {
   e.trace_directory = optional("ISTHMUS_TRACE_DIR");
   e.trace_records = optional("ISTHMUS_TRACE_RECORDS");
   e.trace_gathered = !optional("ISTHMUS_TRACE_GATHERED").empty();
-  const std::string leg = optional("ISTHMUS_LEG");
+  const std::string leg = optional("ISTHMUS_DEBUG_LEG");
   if (!leg.empty() && leg != "memory" && leg != "socket") {
-    throw std::runtime_error("ISTHMUS_LEG is '" + leg + "', not 'memory' or 'socket'");
+    throw std::runtime_error("ISTHMUS_DEBUG_LEG is '" + leg + "', not 'memory' or 'socket'");
   }
   e.sockets = leg == "socket";
-  e.lend_from = lend_from(optional("ISTHMUS_LEND"));
+  e.lend_from = lend_from(optional("ISTHMUS_DEBUG_LEND"));
   e.ports = optional("ISTHMUS_PORTS");
   e.stats = !optional("ISTHMUS_STATS").empty();
   e.reorders = !optional("ISTHMUS_REORDER").empty();

@@ -17,8 +17,8 @@ struct Environment {
   std::string trace_records;             ///< ISTHMUS_TRACE_RECORDS; mostly empty
   bool trace_gathered = false;           ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it
   std::string ports;                     ///< ISTHMUS_PORTS; mostly empty
-  bool sockets = false;                  ///< ISTHMUS_LEG is "socket": no memory with gateways
-  std::optional<std::size_t> lend_from;  ///< ISTHMUS_LEND; usually empty
+  bool sockets = false;                  ///< ISTHMUS_DEBUG_LEG is "socket": no memory with gateways
+  std::optional<std::size_t> lend_from;  ///< ISTHMUS_DEBUG_LEND; usually empty
   bool stats = false;                    ///< ISTHMUS_STATS: print statistics in the end
   bool reorders = false;                 ///< ISTHMUS_REORDER: topologies may move ranks
   int first = 0;                         ///< world rank of the cluster's native rank 0

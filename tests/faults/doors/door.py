@@ -43,7 +43,7 @@ class Door:
         python = str(TESTS.parent / "python")
         self.environment = {
             **os.environ, **AS_ROOT, MARK: self.mark, "PYTHONPATH": python,
-            "ISTHMUS_REACH": "gateway", "ISTHMUS_LEG": "socket",
+            "ISTHMUS_REACH": "gateway", "ISTHMUS_DEBUG_LEG": "socket",
             "ISTHMUS_RUNS": str(folder / "runs"), "ISTHMUS_JOBS": str(folder / "jobs"),
         }  # fmt: skip
         self.port = free_port(4)
