@@ -70,7 +70,6 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
             stdin=feed,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             env={**os.environ, "ISTHMUS_START_TIMEOUT": "120"},
         ) as running,
     ):
