@@ -1,19 +1,20 @@
-"""What all tests of whole programs stand on."""
+"""Common settings of all tests that run whole programs."""
 
 import os
 import re
 import signal
 
-# A shell that starts this in the background, or `nohup`, hands down signals that are ignored, and
-# they would stay so in everything that the tests start. Tests send them, so they start afresh.
+# A shell that starts this in the background, or `nohup`, hands down signals that are ignored.
+# Everything that the tests start would ignore them as well. Tests send them, so they start afresh.
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         restored = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
         signal.signal(number, restored)
 
-# What tests start has no settings of who runs them: a narrow terminal cuts tables, a proxy is asked
-# for metrics of this host, a batch job or another grid file are found where none is meant, other
-# languages have other words. Where Isthmus is installed, and that root may run MPI, stays.
+# Programs that tests start get none of the user's settings. A narrow terminal cuts tables, a proxy
+# hides metrics of this host, and other languages have other words. A batch job or a grid file of
+# the user would be found where the test means none. Two settings stay: the place where Isthmus is
+# installed, and the permission for root to run MPI.
 _OWN = ("ISTHMUS_PREFIX", "ISTHMUS_LIBDIR", "OMPI_ALLOW_RUN_AS_ROOT")
 _OF_OTHERS = re.compile(
     "(ISTHMUS|SLURM|PBS|LSB|FLUX|OMPI|PRTE|PMIX|HYDRA|MPICH|MPIR|UCX)_|(LC_.*|LANGUAGE|COLUMNS|LINES"
@@ -27,8 +28,8 @@ os.environ["LC_ALL"] = "C.UTF-8"
 if os.geteuid() != 0:
     os.environ["ISTHMUS_DEBUG_MEMORY"] = "1"
 
-# Where Python is told to keep no bytecode, each `isthmus` that tests start of the checkout would
-# compile its modules anew: 80 ms of 300 (2026-11).
+# If Python may not write bytecode, each `isthmus` that tests start compiles its modules again:
+# 80 ms of 300 (2026-11).
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# With it Python writes each word of a print by itself, and native launchers mix them (2026-11).
+# Unbuffered, Python writes each word of a print by itself, and native launchers mix them (2026-11).
 os.environ.pop("PYTHONUNBUFFERED", None)

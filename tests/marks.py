@@ -1,4 +1,4 @@
-"""What descends from a run of a test, found by its environment."""
+"""Finds the descendants of a test's run by their environment."""
 
 from pathlib import Path
 

@@ -4,12 +4,13 @@ import contextlib
 import random
 import socket
 
-# The kernel gives those above to whoever connects (net.ipv4.ip_local_port_range), at any time.
+# The kernel may give higher ports to clients at any time (net.ipv4.ip_local_port_range).
 _FIRST, _LAST = 20_000, 32_000
 
 
 def free_port(count: int = 1) -> int:
-    """The first of so many in a row that nobody has now, at random: other tests choose, too."""
+    """Returns the first of `count` consecutive free ports. It is chosen at random because other
+    tests choose, too."""
     for _ in range(1000):
         first = random.randrange(_FIRST, _LAST - count)
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a file of the trace-event format has to keep to, and what tests read in one."""
+"""Rules for files of the trace-event format, and readers of them for tests."""
 
 import gzip
 import json

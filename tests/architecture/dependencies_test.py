@@ -1,4 +1,4 @@
-"""What building needs: told at once where it is missing, and the same in every list."""
+"""The build lists everything that is missing at once, and all lists of requirements agree."""
 
 import re
 import subprocess

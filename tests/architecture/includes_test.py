@@ -15,7 +15,7 @@ OURS = {
 
 
 def table() -> dict[str, set[str]]:
-    """What each folder of C++ may include besides itself, by its last name."""
+    """Maps each folder of C++, by its last name, to the folders that it may include."""
     text = (ROOT / "docs/architecture.md").read_text()
     rows = re.findall(r"^\| `([a-z/]+)` \|.*\| (.*) \|$", text, re.MULTILINE)
     return {

@@ -1,4 +1,4 @@
-"""What tools/tidy.py reads: in clones with and without a history that says what changed."""
+"""tools/tidy.py chooses the files to check, in clones with and without a history."""
 
 import subprocess
 import sys

@@ -92,7 +92,7 @@ def run_once(command: list[str], logs: Path, patience: float) -> str:
 
 @dataclass
 class Run:
-    """What became of the tests of some modules; `how` their last job ended."""
+    """The outcomes of the tests of some modules; `how` their last job ended."""
 
     outcomes: Outcomes
     reasons: dict[str, str]
@@ -221,11 +221,11 @@ class Tally:
 
 
 def explanation(name: str, why: str, expected: dict[str, dict[str, str]]) -> str | None:
-    """The row of the list by which a test need not pass on the grid; None when there is none.
+    """The row of the list that excuses the test on the grid, or None.
 
-    Keys of the list are patterns of module, module.Class or module.Class.test. Those under
-    `refused` count only for tests that ended in Isthmus's own refusal, or that were refused what
-    they are about; those under `differs` count however the test ended.
+    Keys of the list are patterns of module, module.Class or module.Class.test. Keys under `refused`
+    count only for tests that ended in Isthmus's own refusal, or whose subject was refused. Keys
+    under `differs` count however the test ended.
     """
     short = name.removeprefix("test_")
 

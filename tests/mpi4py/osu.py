@@ -23,7 +23,7 @@ MOST_SIZES = 15  # the shortest of the others ends at 1 MiB or beyond
 
 
 def fault(done: subprocess.CompletedProcess[str], name: str) -> str:
-    """What is wrong with it, or nothing."""
+    """Returns an error message, or nothing."""
     if done.returncode != 0:
         return f"ended with status {done.returncode}\n{done.stderr[-2000:]}"
     rows = ROW.findall(done.stdout)

@@ -3,9 +3,9 @@
 
 Usage (under an MPI launcher): python suite_runner.py SUITE_DIR LOG_DIR [--skip FILE] MODULE...
 
-Each rank appends lines to LOG_DIR/RANK.log: ``start NAME`` when a test begins and
-``OUTCOME NAME`` (ok, fail, skip) when it ends, flushed at once, so that a reader can tell which
-test a crash or a hang happened in. Tests named in the skip file are left out on every rank.
+Each rank appends lines to LOG_DIR/RANK.log: ``start NAME`` when a test begins and ``OUTCOME NAME``
+(ok, fail, skip) when it ends. Each line is flushed at once, so a reader can tell which test crashed
+or hung. Tests named in the skip file are left out on every rank.
 """
 
 from __future__ import annotations

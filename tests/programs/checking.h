@@ -36,8 +36,8 @@ static inline int span_clusters(MPI_Comm comm, int in) {
   return most[0] != -most[1];
 }
 
-/* The same of all members. Where they are not, the native library is asked, which may do less: it
-   checks fewer arguments, or wrongly. */
+/* The same of all members. Otherwise the native library is asked. It checks fewer arguments, or
+   wrongly. */
 static inline int spans_clusters(MPI_Comm comm) { return span_clusters(comm, 1); }
 
 #endif

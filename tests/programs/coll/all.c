@@ -53,7 +53,7 @@ static void alltoall(MPI_Comm comm, int rank, int size, const struct kind* s, co
   free(in);
 }
 
-/* What `from` has for `to`; symmetric, as MPI_IN_PLACE needs it, when asked for. */
+/* The data that `from` sends to `to`. It is symmetric on request, as MPI_IN_PLACE needs it. */
 static int between(int from, int to, int base, int symmetric) {
   return symmetric ? (from + to) % 3 * base : (from * 3 + to) % 4 * base;
 }

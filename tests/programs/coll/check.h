@@ -1,5 +1,5 @@
-/* What the programs for collectives share: a check that ends the run with a sentence, the
-   communicators and datatypes to try, and the ways to run a collective. */
+/* Shared by the programs for collectives: a check that ends the run with a message, communicators
+   and datatypes to try, and the ways to run a collective. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,8 +15,8 @@ static const char* with = "";   /* variant */
 static int mode;                /* blocking, MPI_Wait, MPI_Test, persistent */
 #define MODES 4
 
-/* Where the library has no persistent collectives, ranks call the non-blocking form: in a grid,
-   the others may be of another library. */
+/* If a library has no persistent collectives, its ranks call the non-blocking form. Other ranks of
+   the grid may have another library. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAVE_PERSISTENT 1
 #define START(blocking, nonblocking, ...)                         \
@@ -32,31 +32,31 @@ static int mode;                /* blocking, MPI_Wait, MPI_Test, persistent */
 #define CHECKING() fprintf(stderr, "%s on %s (%s, mode %d): ", doing, trying, with, mode)
 #include "../checking.h"
 
-/* What is quick is waited for by tests alone; over a far link they would take processors from those
-   whose turn it is. */
+/* Quick operations are awaited by tests alone. Over a slow link, tests would take processors from
+   other ranks. */
 static inline void rest_after(int tests) {
   if (tests % 32 == 0) usleep(200);
 }
 
 /* RUN(Bcast, Ibcast, arguments...): in the current mode. */
-#define RUN(blocking, nonblocking, ...)                                           \
-  do {                                                                            \
-    doing = "MPI_" #blocking;                                                     \
-    if (mode == 0) {                                                              \
-      MPI_##blocking(__VA_ARGS__);                                                \
-    } else {                                                                      \
-      MPI_Request request_ = MPI_REQUEST_NULL;                                    \
-      if (mode == 3) {                                                            \
-        START(blocking, nonblocking, __VA_ARGS__);                                \
-      } else {                                                                    \
-        MPI_##nonblocking(__VA_ARGS__, &request_);                                \
-      }                                                                           \
-      int done_ = 0;                                                              \
-      for (int tests_ = 1; mode == 2 && !done_; rest_after(tests_++))             \
-        MPI_Test(&request_, &done_, MPI_STATUS_IGNORE);                           \
-      MPI_Wait(&request_, MPI_STATUS_IGNORE);                                     \
-      if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);              \
-    }                                                                             \
+#define RUN(blocking, nonblocking, ...)                               \
+  do {                                                                \
+    doing = "MPI_" #blocking;                                         \
+    if (mode == 0) {                                                  \
+      MPI_##blocking(__VA_ARGS__);                                    \
+    } else {                                                          \
+      MPI_Request request_ = MPI_REQUEST_NULL;                        \
+      if (mode == 3) {                                                \
+        START(blocking, nonblocking, __VA_ARGS__);                    \
+      } else {                                                        \
+        MPI_##nonblocking(__VA_ARGS__, &request_);                    \
+      }                                                               \
+      int done_ = 0;                                                  \
+      for (int tests_ = 1; mode == 2 && !done_; rest_after(tests_++)) \
+        MPI_Test(&request_, &done_, MPI_STATUS_IGNORE);               \
+      MPI_Wait(&request_, MPI_STATUS_IGNORE);                         \
+      if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);  \
+    }                                                                 \
   } while (0)
 
 /* A datatype of two ints: where they are, in ints, and its extent. */

@@ -1,5 +1,5 @@
-/* What a non-blocking or persistent reduction needs stays although the program frees it, and an
-   operation of the program gets the program's own datatype: the standard lets it look at handle,
+/* A non-blocking or persistent reduction keeps what it needs when the program frees it. An
+   operation of the program gets the program's own datatype. The standard lets it look at handle,
    attributes and name. */
 #include <stddef.h>
 

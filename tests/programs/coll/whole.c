@@ -1,6 +1,5 @@
-/* Operations that do not commute may take a vector for one thing, here a sorted list behind its
-   length: they get it whole, as under native libraries.
-   ranks: 4 5 */
+/* Operations that do not commute may treat a vector as one thing, here a sorted list behind its
+   length. They get the whole vector, as under native libraries. ranks: 4 5 */
 #include <stdlib.h>
 #include <string.h>
 

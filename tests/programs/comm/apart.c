@@ -1,5 +1,6 @@
-/* What goes on in one communicator keeps apart from all others, from the program's own messages,
-   and from what is made and freed meanwhile, in whatever order the ranks do it. ranks: 4 5 7 */
+/* Traffic in one communicator stays apart from that in all others and from the program's own
+   messages. Communicators that are made and freed meanwhile, in any order, change nothing.
+   ranks: 4 5 7 */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* What the communicator programs share: a check that ends the run with a sentence, and the proof
-   that a communicator is what it should be. */
+/* Shared by the communicator programs: a check that ends the run with a message, and the proof that
+   a communicator is what it should be. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     create_group(back, pair, 2, i, "create_group: overlapping pairs");
   }
 
-  /* A group that is no subset. Native libraries do not look; a grid does. */
+  /* A group that is not a subset. Native libraries do not look; a grid does. */
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank == n - 1 ? MPI_UNDEFINED : 0, 0, &part);
   if (part != MPI_COMM_NULL && !spans_clusters(part)) MPI_Comm_free(&part);

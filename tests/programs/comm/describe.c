@@ -1,5 +1,5 @@
-/* What communicators tell of themselves: comparison, names, predefined attributes, and the parts
-   that MPI_Comm_split_type makes. */
+/* Descriptions of communicators: comparison, names, predefined attributes, and the parts that
+   MPI_Comm_split_type makes. */
 #include <string.h>
 
 #include "check.h"

@@ -84,7 +84,7 @@ static void pairs(MPI_Group a, const Set* sa, MPI_Group b, const Set* sb) {
   for (int i = 0; i < sa->count; ++i)
     CHECK(found[i] == place(sb, sa->rank[i]), "translate_ranks gave %d, expected %d", found[i],
           place(sb, sa->rank[i]));
-  /* With an empty group the libraries do not look at it. */
+  /* The libraries do not look at it if the group is empty. */
   CHECK(!sa->count || !sb->count || found[sa->count] == MPI_PROC_NULL,
         "translate_ranks of MPI_PROC_NULL gave %d", found[sa->count]);
 }

@@ -1,6 +1,5 @@
-/* As many communicators as the native libraries give: where one of them gives no more, the ranks of
-   all clusters get the same error, and go on.
-   ranks: 2 4 */
+/* The program makes communicators until a native library has none left. Then the ranks of all
+   clusters get the same error, and continue. ranks: 2 4 */
 #include "check.h"
 
 enum { kMost = 2100, kFew = 16 };
@@ -31,7 +30,7 @@ static int same_everywhere(int mine, const char* what) {
   return mine;
 }
 
-/* As many as this way of making gives, but few; all are freed. Returns their number. */
+/* Makes as many as this way can, but few, and frees all. Returns their number. */
 static int some(Make make, const char* name) {
   MPI_Comm few[kFew];
   int n = 0;

@@ -1,7 +1,8 @@
 /* MPI_Comm_split in odd ways: interleaved, reversed, uneven, undefined, nested, at random. */
 #include "check.h"
 
-/* What the split of `parent` (world ranks, in order) must give the member with `colour`. */
+/* The group that the split of `parent` (world ranks, in order) must give the member with
+   `colour`. */
 static int expected_side(const int* parent, const int* colours, const int* keys, int count,
                          int colour, int* side) {
   int size = 0;

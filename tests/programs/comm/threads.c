@@ -1,5 +1,5 @@
-/* MPI_THREAD_MULTIPLE: communicators made and freed by several threads at once, each on its own
-   parent, and by MPI_Comm_create_group on one parent with a tag for each thread. */
+/* MPI_THREAD_MULTIPLE: several threads make and free communicators at once, each on its own parent.
+   They also call MPI_Comm_create_group on one parent, each with its own tag. */
 #include <pthread.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* What `isthmus run` leaves for a rank is not passed on to what the rank starts. ranks: 2 */
+/* Processes that a rank starts do not inherit the variables that `isthmus run` sets for the rank.
+   ranks: 2 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* What goes wrong with files of two clusters: the standard's classes, on all ranks alike, through
-   the handlers that the standard names.
-   needs: blocks. ranks: 2 4 */
+/* Errors of files of two clusters: all ranks get the standard's error classes through the handlers
+   that the standard names. needs: blocks. ranks: 2 4 */
 #include "file.h"
 
 static int called = 0;

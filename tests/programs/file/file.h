@@ -1,4 +1,4 @@
-/* What programs about files share. */
+/* Shared by the programs about files. */
 #ifndef FILE_H
 #define FILE_H
 

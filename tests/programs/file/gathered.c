@@ -1,7 +1,6 @@
-/* Collective writes of many small pieces in turn, in all their forms: the file is what views say,
-   the home's processes need few calls of the system for it, and what goes wrong with one is all
-   processes' error.
-   ranks: 2 3 4 */
+/* Collective writes of many small interleaved pieces, in all their forms. The file has what views
+   say, and the home's processes make few system calls for it. If one write fails, all processes get
+   the error. ranks: 2 3 4 */
 #include "file.h"
 
 enum { kPiece = 64, kPieces = 10000, kMine = kPiece * kPieces };
@@ -16,7 +15,7 @@ static long calls(void) {
   return found;
 }
 
-/* Of `ranks` pieces each `mine`th. */
+/* Selects every `mine`th of `ranks` pieces. */
 static void see(MPI_File file, int mine, int ranks) {
   MPI_Datatype piece, tile;
   MPI_Type_contiguous(kPiece, MPI_BYTE, &piece);
@@ -31,7 +30,7 @@ static void see(MPI_File file, int mine, int ranks) {
 static char of(int piece, int ranks) { return (char)(1 + piece % ranks * 31 + piece % 7); }
 
 /* Each looks at its share of the file, which has pieces of all; the last one looks behind its end.
-   What nobody wrote is zero on a grid; native libraries may leave there what was in their buffers.
+   Unwritten bytes are zero on a grid; native libraries may leave there what was in their buffers.
  */
 static void check_file(MPI_File file, int ranks) {
   OK(MPI_File_sync(file));
@@ -84,8 +83,8 @@ static int put_at(MPI_File file, int form, MPI_Offset place, const char* data, i
                         : MPI_Wait(&request, status);
 }
 
-/* The whole in several writes that are under way together. Where the first is not worth gathering
-   the others are not either, which nobody knows when they begin. */
+/* The whole in several writes that are under way together. If the first is not worth gathering, the
+   others are not either. They do not know this when they begin. */
 static void together(MPI_File file, const char* mine, int first) {
   enum { kParts = 4 };
   MPI_Request requests[kParts + 1];
@@ -145,8 +144,8 @@ static void once(int share, int hole, int form) {
   }
 
   if (spans_clusters(MPI_COMM_WORLD)) {
-    /* The last one's part is wrong: the others' are written. Of native libraries some do not look
-       at it, and some wait for the one that failed. */
+    /* The last one's part is wrong: the others' are written. Some native libraries do not look at
+       it, and some wait for the one that failed. */
     see(file, rank, ranks);
     const int wrong = rank == size - 1;
     const int code = put_at(file, form, wrong ? -1 : 0, mine, kMine, &status);

@@ -117,7 +117,8 @@ static void individual(MPI_File file) {
 #endif
 }
 
-/* As long as the system allows: the file beside it that has the pointer must not be longer. */
+/* The longest name that the system allows: the name of the file with the pointer must not be
+   longer. */
 static void long_name(int share) {
   enum { kMost = 255 };
   const char* const name = fresh_name("pointers-");

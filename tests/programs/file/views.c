@@ -1,6 +1,5 @@
-/* Filetypes of every making: what is written through them lies in the file as MPI unpacks it into
-   memory, and what they read is as MPI packs it.
-   ranks: 2 3 */
+/* Filetypes made in every way. Data written through them lies in the file as MPI unpacks it into
+   memory, and data read is as MPI packs it. ranks: 2 3 */
 #include "file.h"
 
 enum { kCount = 3, kRoom = 4096 };

@@ -1,5 +1,5 @@
-! Several duplicates under way at once, of two communicators in opposite orders: none waits for
-! another, though Open MPI's Fortran layer wants the handle when MPI_COMM_IDUP returns.
+! Several duplicates of two communicators are made at once, in opposite orders. They do not wait for
+! each other, though Open MPI's Fortran layer needs the handle when MPI_COMM_IDUP returns.
 program idup
   use mpi
   implicit none

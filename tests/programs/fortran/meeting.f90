@@ -31,7 +31,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, code)
   end subroutine
 
-  ! With the rank of the other side that is opposite, which says other than what is said here.
+  ! Exchanges numbers with the rank of the same number on the other side.
   subroutine exchange(inter, mine, expected)
     integer, intent(in) :: inter, mine, expected
     integer :: theirs, own, code

@@ -25,7 +25,7 @@ program neighbors
   call MPI_Dist_graph_neighbors(ring, 2, received, MPI_UNWEIGHTED, 2, weights, MPI_UNWEIGHTED, ierr)
   call check(all(received == sources) .and. all(weights == destinations), 'neighbours')
 
-  ! What goes right comes in from the left.
+  ! Data sent to the right arrives from the left.
   received = -1
   call MPI_Neighbor_alltoall(sent, 1, MPI_INTEGER, received, 1, MPI_INTEGER, ring, ierr)
   call check(all(received == [10 * left, 10 * right + 1]), 'alltoall')

@@ -1,4 +1,4 @@
-! What Fortran is told of windows, created and allocated.
+! The attributes that Fortran gets of windows, created and allocated.
 program window_attributes
   use mpi
   use, intrinsic :: iso_c_binding

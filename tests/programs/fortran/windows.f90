@@ -4,7 +4,7 @@ program windows
   implicit none
   integer, parameter :: n = 1000
   integer :: rank, ranks, next, last, i, ierror, win, every_second
-  ! Others change these, which the compiler has to be told.
+  ! Other ranks change these, so they are volatile for the compiler.
   integer, volatile :: counter(4)
   real(kind(1d0)), volatile :: there(n)
   integer :: counter_win, before

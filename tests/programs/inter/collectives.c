@@ -41,7 +41,7 @@ static int* given;
 
 static int value(int from, int to, int i) { return from * 10000 + to * 100 + i; }
 
-/* What this rank gives as the root: root_side's rank `root`. */
+/* The root argument of this rank if the root is rank `root` of root_side. */
 static int as_root(int root_side, int root) {
   if (m->side != root_side) return root;
   return m->rank == root ? MPI_ROOT : MPI_PROC_NULL;

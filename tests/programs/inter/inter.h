@@ -1,4 +1,4 @@
-/* What the programs of intercommunicators share: ways to lie on two sides, and the proof that an
+/* Shared by the programs of intercommunicators: ways to lie on two sides, and the proof that an
    intercommunicator is what it should be. */
 #ifndef INTER_H
 #define INTER_H

@@ -134,7 +134,8 @@ static void parts(const Meeting* m, const char* what) {
   free(theirs);
 }
 
-/* Those of both sides on one node: here, every cluster is on the same, and a part is within one. */
+/* The members of both sides on one node. Here all clusters are on the same node, and a part is
+   within one cluster. */
 static void by_node(const Meeting* m, const char* what) {
   MPI_Comm part = MPI_COMM_NULL;
   if (m->natively) return; /* Open MPI crashes */

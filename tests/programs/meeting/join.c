@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  /* With the last, which is in the other cluster, then with the next, which is in this one. */
+  /* Joins the last rank, which is in the other cluster, and then the next, which is in this one. */
   for (int other = size - 1; other > 0; --other) {
     if (rank != 0 && rank != other) continue;
     const int fd = connected(rank, rank == 0 ? other : 0);

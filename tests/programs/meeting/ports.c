@@ -4,7 +4,7 @@
 
 #include "../inter/inter.h"
 
-/* Of all libraries at least; MPI_MAX_PORT_NAME differs. */
+/* The least of all libraries; MPI_MAX_PORT_NAME differs. */
 enum { kPortName = 256 };
 
 static int class_of(int code) {
@@ -13,7 +13,7 @@ static int class_of(int code) {
   return class;
 }
 
-/* What each says to all of the other side, and what all say together. */
+/* Messages from each rank to all of the other side, and a collective of all. */
 static void talk(MPI_Comm inter, const int* theirs) {
   int rank, size, remote, flag;
   MPI_Comm_test_inter(inter, &flag);

@@ -1,5 +1,5 @@
 /* Waits and tests on arrays of every length and mixture: near and far in blocks and alternating,
-   statuses given and ignored, null, inactive and persistent requests among them. ranks: 4 */
+   with and without statuses. Null, inactive and persistent requests are among them. ranks: 4 */
 #include "p2p.h"
 
 enum { kMax = 10000 };
@@ -57,9 +57,9 @@ static void complete(int n, int mixture, int way, int ignore) {
     if (way == kTestany) MPI_Testany(n, q, where, &flag, ignore ? MPI_STATUS_IGNORE : statuses);
     if (!flag) continue;
     CHECK(done != MPI_UNDEFINED && where[0] != MPI_UNDEFINED,
-          "n %d, mixture %d, way %d: nothing is active, but %d receives are", n, mixture, way, left);
-    for (int k = 0; k < done; ++k)
-      check_one(where[k], n, mixture, ignore ? NULL : &statuses[k]);
+          "n %d, mixture %d, way %d: nothing is active, but %d receives are", n, mixture, way,
+          left);
+    for (int k = 0; k < done; ++k) check_one(where[k], n, mixture, ignore ? NULL : &statuses[k]);
     left -= done;
   }
   MPI_Waitany(n, q, &index, statuses);

@@ -1,6 +1,5 @@
-/* Derived datatypes, near and far, by every way of receiving: gaps, an order that is not that of
-   memory, resized, MPI_BOTTOM, pairs with holes, part of an element, types freed before use.
-   ranks: 2 4 */
+/* Derived datatypes, near and far, by every way of receiving: with gaps, out of order, resized,
+   MPI_BOTTOM, pairs with holes, parts of an element. Types may be freed before use. ranks: 2 4 */
 #include "p2p.h"
 
 static void receive(void* buffer, int count, MPI_Datatype* type, int from, int tag, int way,
@@ -32,8 +31,8 @@ static void receive(void* buffer, int count, MPI_Datatype* type, int from, int t
 }
 enum { kWays = 8 };
 
-/* `size` bytes at each end; after the transfer the receiver's bytes equal the sender's where the
-   type map has data, and are untouched where it has not (as packing both shows). */
+/* `size` bytes at each end. After the transfer the receiver's bytes equal the sender's where the
+   type map has data. The other bytes are unchanged (packing shows which these are). */
 static void transfer(int from, int way, int count, MPI_Datatype type, size_t bytes, size_t origin,
                      const char* what) {
   MPI_Type_commit(&type);

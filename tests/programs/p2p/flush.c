@@ -69,7 +69,7 @@ static void send_to(int to) {
   MPI_Comm_detach_buffer_c(other, &address, &large);
   CHECK(address == buffer && large == room, "MPI_Comm_detach_buffer_c gave another buffer");
 
-  /* As much as it takes. */
+  /* The buffer takes everything. */
   MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
   batch(to, 7, WORLD);
   batch(to, 8, WORLD);
@@ -80,7 +80,7 @@ static void send_to(int to) {
   batch(to, 10, other);
   MPI_Comm_detach_buffer(other, &address, &bytes);
 
-  /* Nothing is under way: both return at once. */
+  /* Both return at once if nothing is in progress. */
   MPI_Buffer_flush();
   MPI_Comm_iflush_buffer(other, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);

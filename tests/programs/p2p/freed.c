@@ -1,6 +1,7 @@
-/* A receive that ends with an error after its communicator was freed raises it by the handler that
-   the communicator had: also one of a message that the program held, and one that is started only
-   then. Each rank sends four words to one of the other cluster, who has room for one.
+/* A receive may end with an error after its communicator was freed. The error goes to the handler
+   that the communicator had. This also holds for a message that the program held, and for a receive
+   that starts only then. Each rank sends four words to one of the other cluster, who has room for
+   one.
    needs: blocks. ranks: 2 4 */
 #include "p2p.h"
 

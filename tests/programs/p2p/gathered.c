@@ -1,4 +1,4 @@
-/* Many small messages that follow each other closely: they arrive in order and whole, and all of
+/* Many small messages that follow each other closely. They arrive in order and whole, and all of
    them leave though their sender makes no further call. ranks: 2 4 */
 #include <unistd.h>
 

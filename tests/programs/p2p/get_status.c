@@ -68,7 +68,7 @@ static void watch(int form) {
               active);
         for (int k = 0; k < count; ++k)
           seen(indices[k], &statuses[k], "MPI_Request_get_status_some");
-        /* With some complete, MPICH 5.0 only looks, and does nothing to complete the others. */
+        /* If some are complete, MPICH 5.0 does nothing to complete the others. */
         MPI_Iprobe(MPI_ANY_SOURCE, kNever, WORLD, &flag, MPI_STATUS_IGNORE);
       }
       break;

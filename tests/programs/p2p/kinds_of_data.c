@@ -1,6 +1,6 @@
 /* Large messages of data that shrink unlike well: random bytes, smooth doubles, floats, integers
    that count, mostly zeros, text; in turns and in any order. ranks: 2
-   kinds_of_data MIB KIND: so many MiB of one kind, and rank 0 prints MB/s. */
+   `kinds_of_data MIB KIND` sends MIB MiB of one kind, and rank 0 prints MB/s. */
 #include <stdint.h>
 
 #include "p2p.h"

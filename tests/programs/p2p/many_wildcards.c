@@ -1,6 +1,6 @@
-/* Thousands of receives from any source outstanding at once: distinct tags and one tag, messages in
-   order, reversed and shuffled, from near and far, and with messages before them that none of the
-   receives is for. It takes no longer than as many named ones would. ranks: 4 */
+/* Thousands of receives from any source are outstanding at once, with distinct tags and with one
+   tag. Messages come in order, reversed and shuffled, from near and far. Before them come messages
+   that match none of the receives. It takes no longer than as many named ones would. ranks: 4 */
 #include "p2p.h"
 
 enum { kMany = 4000, kBlocking = 32000 - 1 };
@@ -20,7 +20,7 @@ static void shuffle(int how) {
   }
 }
 
-/* Rank 0 receives; `from` sends. With `blocked`, its first message is received last, by name. */
+/* Rank 0 receives; `from` sends. If `blocked`, its first message is received last, by name. */
 static void distinct_tags(int from, int how, int blocked) {
   int last = 0;
   shuffle(how);

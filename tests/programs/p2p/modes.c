@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
           if (from != to)
             for (int receive = 0; receive < 2; ++receive) {
               pass(from, to, mode, sizes[s], receive);
-              /* What Bsend buffered must be gone before the buffer is needed again. */
+              /* Buffered data must be gone before the buffer is needed again. */
               if ((mode == 2 || mode == 6) && rank == from) {
                 void* detached;
                 int detached_size;

@@ -1,4 +1,4 @@
-/* What MPI-4 added, where the library has it: large counts (as MPI_Send_c) and MPI_Isendrecv.
+/* Additions of MPI-4, if the library has them: large counts (as MPI_Send_c) and MPI_Isendrecv.
    ranks: 2 4 */
 #include "p2p.h"
 

@@ -1,6 +1,6 @@
-/* Calls with no data and any datatype, also MPI_DATATYPE_NULL and one that has not been committed:
-   over a communicator that spans clusters they end as the native library's do. The program asks
-   that library what it says of messages; the rest is the same with all libraries.
+/* Calls with no data and any datatype, also MPI_DATATYPE_NULL and one that is not committed. Over a
+   communicator that spans clusters they end as the native library's calls do. The program asks that
+   library what it says of messages; the rest is the same with all libraries.
    ranks: 2 3 */
 #include "../file/file.h"
 

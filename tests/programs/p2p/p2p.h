@@ -1,4 +1,4 @@
-/* What the point-to-point programs share. Each runs natively, too. */
+/* Shared by the point-to-point programs. Each runs natively, too. */
 #ifndef P2P_H
 #define P2P_H
 

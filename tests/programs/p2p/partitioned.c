@@ -1,6 +1,6 @@
 /* Partitioned communication of every pair of ranks: several rounds, partitions ready in any order,
-   channels with the same tag, types with gaps, and between clusters other partitions at each side.
-   ranks: 2 3 5 */
+   channels with the same tag, types with gaps. Between clusters, the two sides have different
+   partitions. ranks: 2 3 5 */
 #include "partitioned.h"
 
 #if HAS_PARTITIONED

@@ -1,4 +1,4 @@
-/* What partitioned communication between clusters says of wrong calls; and inactive requests.
+/* Wrong calls of partitioned communication between clusters return errors; inactive requests.
    ranks: 2 */
 #include "partitioned.h"
 

@@ -1,7 +1,7 @@
 /* MPI-4.1 section 3.8.1: a probe for any source finds the message that a receive at the same point
-   gets, and finds it again until it is received, whatever comes meanwhile. The standard leaves it
-   to a library which of several sources that is; Open MPI asks its peers in turn, so that the
-   program looks on only where the ranks are in several clusters. ranks: 4 6 */
+   gets. It finds this message again until it is received, whatever comes meanwhile. The standard
+   leaves it to a library which of several sources that is; Open MPI asks its peers in turn, so that
+   the program looks on only where the ranks are in several clusters. ranks: 4 6 */
 #include "p2p.h"
 
 enum {
@@ -136,7 +136,7 @@ static void found_with_a_later_tag(int sender) {
   until_told();
 }
 
-/* What a probe finds is received by name: no cluster hides the others by sending much. */
+/* A probed message is received by name: no cluster hides the others by sending much. */
 static void none_hides_another(void) {
   long mine = 0, all[16];
   for (const char* name = getenv("ISTHMUS_CLUSTER"); *name; ++name) mine = mine * 131 + *name;

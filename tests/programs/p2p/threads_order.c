@@ -1,6 +1,6 @@
 /* MPI_THREAD_MULTIPLE: posting order decides even where a message that a wildcard could take is
    snatched by another thread. Rank 0 posts a wildcard and then a receive from rank 2; its other
-   thread takes what it can of rank 1's messages. What comes from rank 2 must go to the two in the
+   thread takes what it can of rank 1's messages. Messages from rank 2 must go to the two in the
    order in which they were posted. ranks: 4 */
 #include <pthread.h>
 #include <sched.h>

@@ -128,7 +128,7 @@ static void tags_decide(int sender) {
         blocking);
 }
 
-/* What an earlier wildcard will take is not there for a probe. */
+/* A probe does not find a message that an earlier wildcard will take. */
 static void probe_respects_wildcard(int sender) {
   if (rank == sender) {
     commanded();

@@ -1,5 +1,5 @@
-/* What a rank has under way goes on while it sits in a blocking call of its cluster's own: every
-   kind of thing under way, against every kind of call. needs: blocks. ranks: 4 */
+/* A rank's operations continue while it is in a blocking call of its own cluster. The program tries
+   every kind of operation against every kind of call. needs: blocks. ranks: 4 */
 #include "progress.h"
 
 int main(int argc, char** argv) {

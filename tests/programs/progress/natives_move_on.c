@@ -1,5 +1,5 @@
-/* A rank that waits for the grid alone keeps its native library going: what its own cluster's ranks
-   wait for, a message that it has begun to send or to receive, comes meanwhile. ranks: 4 5 6 7 8 */
+/* A rank that waits only for the grid keeps its native library going. Messages that its own
+   cluster's ranks wait for arrive meanwhile, whether it sends or receives them. ranks: 4 5 6 7 8 */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* What the programs about progress share. Ranks come in pairs within one cluster; of each, the
-   early one leaves something under way on MPI_COMM_WORLD and enters a call on the pair's own
-   communicator, and the late one needs what is under way before it enters the call, too. Each
-   program ends natively; it hangs where nobody looks after the early rank's part. */
+/* Shared by the programs about progress. Ranks come in pairs within one cluster. The early rank of
+   a pair leaves something in progress on MPI_COMM_WORLD and enters a call on the pair's own
+   communicator. The late rank needs that operation before it enters the call, too. Each program
+   ends natively; it hangs where nobody looks after the early rank's part. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -101,7 +101,8 @@ static void begin_bcast(MPI_Request* q) {
   MPI_Ibcast(third, kLong, MPI_INT, 1, WORLD, q);
 }
 static void check_bcast(void) {
-  for (int i = 0; i < kLong; ++i) CHECK(third[i] == 1000003 + i, "bcast: element %d is %d", i, third[i]);
+  for (int i = 0; i < kLong; ++i)
+    CHECK(third[i] == 1000003 + i, "bcast: element %d is %d", i, third[i]);
 }
 static void need_bcast(void) {
   MPI_Request q;
@@ -145,7 +146,8 @@ static const Obligation kObligations[] = {
 };
 enum { kNumObligations = sizeof kObligations / sizeof *kObligations };
 
-/* ---- calls that block, on the pair's communicator ---------------------------------------------- */
+/* ---- calls that block, on the pair's communicator ----------------------------------------------
+ */
 
 typedef struct {
   const char* name;
@@ -283,8 +285,7 @@ static void c_mprobe(void) {
   }
 }
 static void c_sendrecv(void) {
-  MPI_Sendrecv(some, 1, MPI_INT, !early, 1, others, 1, MPI_INT, !early, 1, pair,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(some, 1, MPI_INT, !early, 1, others, 1, MPI_INT, !early, 1, pair, MPI_STATUS_IGNORE);
 }
 static void c_sendrecv_replace(void) {
   MPI_Sendrecv_replace(some, 1, MPI_INT, !early, 1, !early, 1, pair, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
-/* Things under way against blocking calls, in random order: blocking.c with several at a time, for
-   as many rounds as the first argument says. needs: blocks. ranks: 4 8 */
+/* Operations in progress against blocking calls, in random order: as blocking.c, but several at a
+   time. The first argument is the number of rounds. needs: blocks. ranks: 4 8 */
 #include "progress.h"
 
 static unsigned state = 12345; /* the same on all ranks */
@@ -8,8 +8,8 @@ static int next(int below) {
   return (int)((state >> 16) % (unsigned)below);
 }
 
-/* Obligations that all ranks share come in the same order everywhere; wildcards of one rank must
-   not take each other's messages, so there is one of those at a time. */
+/* Obligations that all ranks share come in the same order everywhere. Wildcards of one rank must
+   not take each other's messages, so only one exists at a time. */
 static void round_of(int things, int calls) {
   const int first = next(4), second = 4 + next(kNumObligations - 4);
   const Obligation* chosen[2] = {&kObligations[first], &kObligations[second]};
@@ -34,8 +34,7 @@ static void round_of(int things, int calls) {
   MPI_Waitall(n, q, MPI_STATUSES_IGNORE);
   for (int i = 0; i < n; ++i)
     if (q[i] != MPI_REQUEST_NULL) MPI_Request_free(&q[i]);
-  for (int t = 0; t < things; ++t)
-    chosen[t]->check();
+  for (int t = 0; t < things; ++t) chosen[t]->check();
 }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-/* What is refused raises its error through the handler that the standard names, in all callers. */
+/* Refused calls raise their error through the handler that the standard names, in all callers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

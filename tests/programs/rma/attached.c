@@ -1,5 +1,5 @@
 /* Accesses to a dynamic window that span regions attached side by side, in every order of
-   attaching, and such as leave out what lies between two regions. ranks: 2 3 */
+   attaching. Some skip the memory between two regions. ranks: 2 3 */
 #include "rma.h"
 
 enum { PART = 5000, PARTS = 3, ALL = PART * PARTS };

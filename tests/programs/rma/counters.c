@@ -49,7 +49,7 @@ static void count(void) {
 static void guarded(void) {
   int* memory;
   MPI_Win win;
-  /* MPICH 4.0 natively loses puts to windows whose sizes are no multiples of 16. */
+  /* MPICH 4.0 natively loses puts to windows unless their sizes are multiples of 16. */
   MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   clear(memory, 4 * sizeof *memory, win);
   MPI_Win_lock_all(0, win);

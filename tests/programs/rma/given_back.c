@@ -1,6 +1,6 @@
-/* Memory changes as soon as MPI gives it back: by the target after an epoch, by the next who locks,
-   by the origin after each kind of completion. Gets and puts move what it held. Freed memory is
-   unmapped at once.
+/* Memory changes as soon as MPI gives it back. The target changes it after an epoch, the next
+   holder of a lock under it, the origin after each kind of completion. Gets and puts move what it
+   held. Freed memory is unmapped at once.
    ranks: 2 3 */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>

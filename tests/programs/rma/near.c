@@ -1,6 +1,6 @@
-/* Memory that MPI_Win_allocate gives: puts and gets of neighbours in the cluster, which are copies,
-   beside accumulates and puts of all others; what a call must be refused also when one like it has
-   just been done; sizes and displacement units that differ; many windows.
+/* Memory of MPI_Win_allocate. Neighbours in the cluster put and get by copying, beside accumulates
+   and puts of all others; what a call must be refused also when one like it has just been done;
+   sizes and displacement units that differ; many windows.
    ranks: 2 4 5 6 */
 #include "rma.h"
 
@@ -102,8 +102,7 @@ static void wrong(void) {
   MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Everybody adds to a counter of everybody and puts beside it: no update is lost, whoever does it.
- */
+/* All ranks add to counters of all ranks and put beside them: no update is lost. */
 static void beside_accumulates(int round) {
   const long one = 1;
   MPI_Win_fence(0, win);

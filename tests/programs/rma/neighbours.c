@@ -1,7 +1,6 @@
-/* Accumulates of neighbours in a cluster, which they do themselves in memory of MPI_Win_allocate,
-   beside those of all others, which the target does: no element loses anything, one origin's are in
-   order, and what goes before a lock is given is not overtaken.
-   ranks: 4 5 6 */
+/* Neighbours in a cluster accumulate in memory of MPI_Win_allocate themselves; for all other
+   origins the target does it. No element loses anything, one origin's accumulates keep their order,
+   and none sent before a lock is granted is overtaken. ranks: 4 5 6 */
 #include "rma.h"
 
 enum { ELEMENTS = 3000, ROUNDS = 40 };

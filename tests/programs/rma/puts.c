@@ -64,7 +64,7 @@ static void one_round(int way, int count, int round, MPI_Group all, MPI_Win win)
   if (way == LOCK) MPI_Win_unlock(world_rank, win);
   MPI_Barrier(MPI_COMM_WORLD);
 
-  /* What every other has from me. */
+  /* The data that every other rank has from me. */
   open_epoch(way, all, win);
   for (int step = 0; step < world_size; ++step) {
     const int from = (world_rank + step) % world_size;

@@ -1,4 +1,4 @@
-/* What the window programs share. */
+/* Shared by the window programs. */
 #ifndef RMA_H
 #define RMA_H
 

@@ -12,7 +12,7 @@ static void fill(long* data, long value) {
   for (int i = 0; i < COUNT; ++i) data[i] = value + i;
 }
 
-/* What all ranks have added, `times` each, in elements `step` apart. */
+/* The sum of all ranks' contributions, `times` each, in elements `step` apart. */
 static void expect(int step, int times, const char* how) {
   long ranks = 0;
   for (int r = 0; r < world_size; ++r) ranks += r + 1;
@@ -70,7 +70,7 @@ static void between_fences(void) {
   expect(1, 1, "between fences");
 }
 
-/* Of one origin's accumulates to the same place the last one counts, whatever their sizes. */
+/* The last of one origin's accumulates to a place counts, whatever their sizes. */
 static void in_order(void) {
   const long small = 7;
   if (world_rank == 0) {

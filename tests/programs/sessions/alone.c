@@ -65,9 +65,10 @@ static int groups(MPI_Session session) {
   return size == atoi(getenv("ISTHMUS_SIZE"));
 }
 
-/* How many times sessions can begin after all have ended. In one cluster that is the native library's
-   business: MPICH 4.0 and Open MPI 5.0 crash at the second. MPICH 5.0 now and then hangs on a busy
-   host, or finds a message truncated, in MPI_Comm_create_from_group (natively 1 of 26, 2026-11). */
+/* The number of times that sessions can begin after all have ended. In one cluster that is the
+   native library's business: MPICH 4.0 and Open MPI 5.0 crash at the second. MPICH 5.0 now and then
+   hangs on a busy host, or finds a message truncated, in MPI_Comm_create_from_group (natively 1 of
+   26, 2026-11). */
 static int turns(int one_cluster) { return one_cluster ? 1 : 3; }
 
 int main(void) {

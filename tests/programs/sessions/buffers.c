@@ -1,6 +1,6 @@
-/* The buffers of sessions: what is attached to one serves the communicators that come from it, but
-   for those that have their own, and nothing else. Ranks whose library is older than MPI-4.1 only
-   receive. needs: sessions. ranks: 2 5 */
+/* The buffers of sessions. A buffer attached to a session serves the communicators that come from
+   it, except those that have their own. Ranks whose library is older than MPI-4.1 only receive.
+   needs: sessions. ranks: 2 5 */
 #include "sessions.h"
 
 enum { kBytes = 1 << 20, kBatch = 2, kRoom = kBatch * (kBytes + 512) + kBytes / 2 };
@@ -135,7 +135,7 @@ int main(void) {
     MPI_Barrier(world);
   }
   if (able && rank == size - 1) {
-    /* What is left is sent before the session ends. */
+    /* The rest is sent before the session ends. */
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0);
     send(0, 19, duplicate);

@@ -1,4 +1,4 @@
-/* What the programs of sessions share. */
+/* Shared by the programs of sessions. */
 #ifndef SESSIONS_H
 #define SESSIONS_H
 

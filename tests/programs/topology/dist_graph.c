@@ -1,5 +1,5 @@
-/* Distributed graphs: random edges, several between the same ranks and from ranks to themselves,
-   given by ranks that are not at either end; with weights and without.
+/* Distributed graphs with random edges: several between the same ranks, and from ranks to
+   themselves. Other ranks give them, with weights and without.
    ranks: 2 5 6 */
 #include "../comm/check.h"
 
@@ -113,11 +113,15 @@ int main(int argc, char** argv) {
       }
     }
     /* Ranks without edges have no weights to point to. */
-    MPI_Dist_graph_create_adjacent(
-        MPI_COMM_WORLD, in, sources,
-        !weighted ? MPI_UNWEIGHTED : in > 0 ? in_weights : MPI_WEIGHTS_EMPTY, out, destinations,
-        !weighted ? MPI_UNWEIGHTED : out > 0 ? weights : MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0,
-        &graph);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources,
+                                   !weighted ? MPI_UNWEIGHTED
+                                   : in > 0  ? in_weights
+                                             : MPI_WEIGHTS_EMPTY,
+                                   out, destinations,
+                                   !weighted ? MPI_UNWEIGHTED
+                                   : out > 0 ? weights
+                                             : MPI_WEIGHTS_EMPTY,
+                                   MPI_INFO_NULL, 0, &graph);
     check_graph(graph, edges, weighted);
     MPI_Comm_free(&graph);
   }

@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   MPI_Graph_create(MPI_COMM_WORLD, 0, index, edges, 0, &none);
   CHECK(none == MPI_COMM_NULL, "a graph without nodes has a communicator");
 
-  /* What must fail, on every rank. */
+  /* Calls that must fail on every rank. */
   int number;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   check_class(MPI_Graph_neighbors_count(MPI_COMM_WORLD, 0, &number), MPI_ERR_TOPOLOGY,

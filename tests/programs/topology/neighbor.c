@@ -1,7 +1,7 @@
-/* Neighbourhood collectives in every form, over Cartesian topologies (dimensions of one and two
-   positions, periodic and not), graphs and distributed graphs with several edges between the same
-   ranks; which block belongs to which is found out with messages.
-   All communicators are of all ranks: those within a cluster are native.
+/* Neighbourhood collectives in every form, over graphs and Cartesian topologies (dimensions of one
+   and two positions, periodic or not). Graphs have several edges between the same ranks, and
+   messages show which block belongs to which. All communicators are of all ranks: those within a
+   cluster are native.
    ranks: 2 3 5 6 8 */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void clear(int* data, int count) {
 #define PERSISTENT 0
 #endif
 #define LARGE (MPI_VERSION >= 4)
-static int spans; /* the world, several clusters */
+static int spans;             /* the world, several clusters */
 static int persistent, large; /* on all ranks: clusters may have different libraries */
 
 #define X(name) name

@@ -1,6 +1,6 @@
-/* Topologies whose ranks may move: every rank is whoever the topology says, and no more neighbours
-   are in different clusters than without. Rank 0 prints how many are, before and behind an arrow.
-   Without arguments the program asks for it; with one, the run has to.
+/* Topologies whose ranks may move. Each rank has the place that the topology says, and no more
+   neighbours are in different clusters than without. Rank 0 prints how many are, before and behind
+   an arrow. Without arguments the program asks for it; with one, the run has to.
    ranks: 2 5 8 */
 #include "../checking.h"
 
@@ -79,7 +79,7 @@ static void carts(int periodic) {
   exchange(cart, 4);
   MPI_Comm_free(&cart);
 
-  /* Of fewer positions than ranks. */
+  /* A topology with fewer positions than ranks. */
   const int few = world_size - 1, ring = 1;
   MPI_Cart_create(parent, 1, &few, &ring, 1, &cart);
   CHECK((cart != MPI_COMM_NULL) == (world_rank < few), "of %d positions", few);
@@ -138,7 +138,7 @@ static void check_edges(MPI_Comm graph, int weighted) {
         weights[1], weights[3]);
 }
 
-/* What goes ahead in the ring weighs 1 + rank, what goes back 101 + rank. */
+/* Edges ahead in the ring weigh 1 + rank, edges back 101 + rank. */
 static void distributed(int weighted) {
   const int near[2] = {previous_of(world_rank), next_of(world_rank)};
   const int ends[2] = {near[1], near[0]};
@@ -150,7 +150,7 @@ static void distributed(int weighted) {
   exchange(graph, 2);
   MPI_Comm_free(&graph);
 
-  /* The same given by others, as far as the order of edges is told. */
+  /* The same edges, given by other ranks; their order may differ. */
   const int other = (world_rank + 1) % world_size, degree = 1, ahead = next_of(other);
   MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &other, &degree, &ahead, MPI_UNWEIGHTED, wish, 1,
                         &graph);

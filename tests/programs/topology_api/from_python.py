@@ -23,7 +23,7 @@ own, whole = topology.user_comm()
 assert whole == world
 assert own.allgather(world.rank) == list(clusters[topology.cluster()].ranks)
 
-# Where Isthmus is installed in the program's own environment.
+# Then with the module that is installed in the program's own environment.
 del sys.modules["isthmus_topology"], sys.path[0]
 sys.path.insert(0, str(ROOT / "python"))
 installed = importlib.import_module("isthmus.topology")
