@@ -243,7 +243,7 @@ void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {
   line->up = false;
   line->stream->close();
   std::erase(lines_, line);
-  all_take_bulk();  // until it is chosen anew, for it may have taken all
+  all_take_bulk();  // until it is chosen again, for it may have taken all
   share_unsent();
   conduit_.stream_down(line->id);
   const auto self = shared_from_this();

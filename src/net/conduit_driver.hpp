@@ -89,7 +89,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   /// The kernel's congestion control of TCP streams, now and later. Empty: the default. Returns the
   /// kernel's error for the streams that are open.
   std::error_code set_congestion(const std::string& name);
-  /// Some stream's kernel lets it begin anew after a pause.
+  /// Some stream's kernel lets it begin again after a pause.
   bool begins_anew() const;
   /// The pacer bounds the rate of all streams together, with those of other drivers that share it.
   /// Small frames do not wait for it.
@@ -147,7 +147,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
   core::Crowd::Sender in_crowd_;
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  std::size_t takers_ = kAll;  // of bulk: so many lines
+  std::size_t takers_ = kAll;  // the number of lines that take bulk
   bool growing_ = false;       // their windows are
   bool uneven_ = false;        // some lines are narrow
   bool crowded_ = false;       // by the crowd's word

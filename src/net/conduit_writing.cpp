@@ -19,18 +19,19 @@ namespace {
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
 // The same of each of several streams over a long path, at least (core::turn_for).
 constexpr std::size_t kTurn = core::kLeastTurn;
-// From this many streams over a long path on, one is for express frames. Behind bulk they would
-// wait for the repetition of lost segments, 200 to 600 ms if the tail was lost (2026-11: 8 B beside
-// a stream, 1 Gbit/s at 11.6 ms, 32 streams).
+// One stream is for express frames if there are this many over a long path. Behind bulk they would
+// wait for the repetition of lost segments, 200 to 600 ms if the tail was lost. That is for 8 B
+// beside a stream, 1 Gbit/s at 11.6 ms, 32 streams (2026-11).
 constexpr std::size_t kLeastForExpress = 4;
 // Up to this many bytes in a row are sent without a look at the windows of all streams. That look
 // takes 70 us with 48 streams, where a 1 KiB message takes 6 ms. A few streams have room for these
-// bytes. With more bytes the windows should grow alike: 1 MiB then takes 15 ms, and 19 if some
-// streams are filled first (1 Gbit/s at 11.6 ms; November 2026).
+// bytes. More bytes should fill the windows equally. Then 1 MiB takes 15 ms, and 19 if some streams
+// are filled first (1 Gbit/s at 11.6 ms; November 2026).
 constexpr std::size_t kFew = std::size_t{64} * 1024 + 64 * core::kHeaderSize;
 // Bytes that may wait in the kernels' buffers of all streams: 1 ms at 1 Gbit/s, so that the writer
-// can sleep meanwhile. Each stream has enough to wake the writer in time. With many streams each
-// has little, or the first ones would take more than they can send while others are idle.
+// can sleep meanwhile. Each stream has enough to wake the writer in time. If there are many
+// streams, each has little. Otherwise the first ones would take more than they can send while
+// others are idle.
 constexpr int kUnsent = 128 * 1024, kLeastUnsent = 4 * 1024;
 // This much bulk leaves at once, even if other frames are ready.
 constexpr std::size_t kMostLater = std::size_t{256} * 1024;
@@ -153,7 +154,7 @@ std::size_t ConduitDriver::turn() const {
   return core::turn_for(bulk_streams_.rate(), round_trip, takers);
 }
 
-// So that all windows fill alike: whoever has taken its share makes way for the next.
+// All windows fill equally: a stream that has taken its share lets the next one write.
 void ConduitDriver::write_in_turns() {
   choose();
   if (for_express(lines_.front())) write(LinePtr(lines_.front()));
@@ -185,8 +186,8 @@ bool ConduitDriver::beginning_anew() {
   return growing_ || uneven_;
 }
 
-// To each the frame that it sends the soonest: the last ones of a message would wait a round trip
-// in streams whose windows are full while others stand idle.
+// Each stream gets the frame that it sends the soonest. Otherwise the last frames of a message
+// would wait a round trip in streams whose windows are full while others stand idle.
 void ConduitDriver::write_where_room() {
   const std::uint64_t before = conduit_.counts().wire_bytes;
   if (!core::off(core::Mechanism::FewFirst) && pause_.burst(now()) + conduit_.unsent_bulk() <= kFew)

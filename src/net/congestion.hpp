@@ -14,7 +14,7 @@ std::string congestion_of(int socket);
 /// if the kernel has none of that name. Does nothing to a socket that is not TCP.
 std::error_code set_congestion(int socket, const std::string& name);
 
-/// Whether the kernel lets the connection begin anew, with a small window, after a pause.
+/// Whether the kernel lets the connection begin again, with a small window, after a pause.
 bool begins_anew_after_pauses(int socket);
 
 }  // namespace isthmus::net

@@ -68,7 +68,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   /// only connects to others. Throws std::runtime_error.
   void listen(const std::string& ports = {});
 
-  /// From now on peers of this host learn about this process's memory. Call it before the first
+  /// Peers of this host learn about this process's memory from now on. Call it before the first
   /// peer.
   void lend() { lends_ = true; }
 

@@ -1,5 +1,5 @@
-// How a process leaves its direct conduits: after all frames have arrived, and without a wait of
-// others.
+// A process leaves its direct conduits after all frames have arrived, and others do not wait for
+// it.
 #include <algorithm>
 
 #include "net/direct.hpp"

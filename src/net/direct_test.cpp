@@ -85,7 +85,7 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     mine.direct->listen(ports);
   }
 
-  // Anew, as processes of one host, of which some lend.
+  // Makes the ends again, as processes of one host, of which some lend.
   void make_near(bool first_lends, bool second_lends) {
     for (End& end : ends_) end.direct->close();
     world_.direct[0].shm = true;
@@ -196,7 +196,7 @@ TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
   EXPECT_EQ(end.placed, 1);
 }
 
-// Of many frames some are written, in part too, and some wait when they are owned.
+// Some of many frames are written, even in part, and some wait when they are owned.
 TEST_F(DirectTest, WhatIsBorrowedMayChangeOnceItIsOwned) {
   constexpr std::size_t kFrames = 40;
   std::vector<std::byte> body = landing_at(ends_[1]);
@@ -289,7 +289,7 @@ TEST_F(DirectTest, AProcessThatLeavesIsNoFault) {
   EXPECT_EQ(ends_[0].lost, 0U);
 }
 
-// What the other end may not have is handed back, and nothing goes there any more.
+// Frames that the other end may not have are handed back, and no more frames go there.
 TEST_F(DirectTest, AConduitThatDiesIsGivenUp) {
   EXPECT_FALSE(stands(0));
   ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
@@ -300,7 +300,7 @@ TEST_F(DirectTest, AConduitThatDiesIsGivenUp) {
   EXPECT_EQ(ends_[0].lost, 1U);
   EXPECT_EQ(ends_[0].salvaged, 1500U);
   EXPECT_FALSE(stands(0));
-  // The other end tries to make it anew, and hears that it is over.
+  // The other end tries to open it again, and hears that it is over.
   EXPECT_TRUE(run_until([&] { return ends_[1].lost == 1 || !stands(1); }));
 }
 

@@ -25,7 +25,7 @@
 
 namespace isthmus::net {
 
-/// What the endpoint knows: the messages that its process waits for, and its traffic without
+/// Facts that the endpoint knows: the messages that its process waits for, and its traffic without
 /// gateways by cluster.
 struct Sight {
   std::span<const core::Awaited> awaited;
@@ -44,7 +44,7 @@ struct EndpointConfig {
   std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
   bool memory = true;   ///< shared with gateways on this host, where it can be had
   /// Receivers on this host read messages of at least this size from this process's memory, if the
-  /// system allows it. If empty, from the size where that is quicker.
+  /// system allows it. If empty, the size from which that is quicker.
   std::optional<std::size_t> lend_from{};
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
@@ -63,8 +63,8 @@ class Endpoint {
   using FaultHandler = std::function<void(const std::string& sentence, int code)>;
 
   /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
-  /// has joined, however late: whoever limits that ends the gateway. Throws std::runtime_error with
-  /// a sentence that names the address and the remedy.
+  /// has joined, however late. To limit this, end the gateway. Throws std::runtime_error with a
+  /// sentence that names the address and the remedy.
   static std::unique_ptr<Endpoint> join(EndpointConfig config, FaultHandler on_fault);
 
   /// As `leave` without its barrier: closes at once.

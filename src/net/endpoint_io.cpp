@@ -19,9 +19,9 @@
 namespace isthmus::net {
 namespace {
 
-// Below this, two copies by a ring take less than the system's call and its second round. An
-// exchange of 16 KiB took 5.2 us at the least lent and 2.4 by rings, of 32 KiB 6.1 and 5.2 (medians
-// 6.6 and 8.7), of 128 KiB 25 and 129 in the median (two ranks, two cores, November 2026).
+// Below this, two copies by a ring take less than the system's call and its second round. Exchanges
+// took at the least, lent and by rings: 16 KiB 5.2 and 2.4 us, 32 KiB 6.1 and 5.2 (medians 6.6 and
+// 8.7). The median for 128 KiB was 25 and 129 (two ranks, two cores, November 2026).
 constexpr std::size_t kLendFrom = std::size_t{32} << 10;
 
 // Descriptors of the program and its native library, and of the streams that direct conduits may
@@ -214,7 +214,7 @@ void Endpoint::Io::progress() {
     if (engine.has_output() || engine.has_readings() || ways.waits()) return;
   }
   // If a gateway is lost, its frames go by another one. If a direct conduit is lost, its frames go
-  // by the gateways. Neither takes frames after Bye.
+  // by the gateways. After Bye they take no frames.
   const bool safe = config.world.has_spare_gateways() ? flushed() : direct->arrived();
   if (!said_bye && !safe) {
     lock.unlock();
@@ -294,7 +294,7 @@ void Endpoint::Io::ask(std::uint64_t number) {
   if (gate != gates.end()) say_to(*gate, bytes);
 }
 
-// The answers may have been lost with a gateway; whoever hears a question twice answers alike.
+// The answers may have been lost with a gateway; a repeated question gets the same answer.
 void Endpoint::Io::ask_again() {
   std::vector<std::uint64_t> numbers;
   {

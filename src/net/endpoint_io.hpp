@@ -19,7 +19,7 @@
 
 namespace isthmus::net {
 
-// There is one object of it. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
+// An endpoint has one object of it. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct Endpoint::Io {
   Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler);
 

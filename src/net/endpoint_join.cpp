@@ -1,5 +1,5 @@
-// How a process joins: it connects to every gateway of its cluster, and says so when all have
-// answered. It connects again if a connection is lost.
+// A process joins: it connects to every gateway of its cluster, and says so when all have answered.
+// It connects again if a connection is lost.
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -22,9 +22,9 @@ constexpr std::chrono::milliseconds kRedial{200};
 // The interval of attempts to reach a gateway that was given up. It is shorter than
 // kAwaitReconnect.
 constexpr std::chrono::milliseconds kLook{1000};
-// The bytes of all rings of a gateway. With it up to 32 processes have rings of the largest size.
-// Larger rings are quicker for streams (2026-11, 1 MiB messages through two gateways on two cores:
-// sockets 1.17 GB/s, rings of 64 KiB 1.08, of 256 KiB 1.29, of 1 MiB 1.61).
+// The bytes of all rings of a gateway. It suffices for 32 processes with rings of the largest size.
+// Larger rings are quicker for streams. 1 MiB messages through two gateways on two cores reached
+// (2026-11): sockets 1.17 GB/s, rings of 64 KiB 1.08, of 256 KiB 1.29, of 1 MiB 1.61.
 constexpr std::size_t kGatewaysRings = std::size_t{64} << 20;
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace isthmus::net {
 
-// The direct conduit where there is one; else that of a gateway.
+// The direct conduit if it exists; else that of a gateway.
 ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk, core::LinkChoice link) {
   const bool chosen = link != core::kAnyLink;
   const std::size_t cluster =

@@ -1,8 +1,8 @@
-// Whether a path takes full-sized packets. Where it takes less than both ends believe, and ICMP
-// does not say so (RFC 2923, "path-MTU black hole"), connections open and small segments pass, but
-// full ones never do. What a connection has carried does not show it: small messages may be many.
-// So once a stream got stuck, each new one begins with a wide Ping. Pure: no sockets, no clock. One
-// thread.
+// Whether a path takes full-sized packets. Some paths take less than both ends believe, and ICMP
+// does not say so (RFC 2923, "path-MTU black hole"). Connections open and small segments pass
+// there, but full ones never do. The bytes that a connection has carried do not show it: small
+// messages may be many. So once a stream got stuck, each new one begins with a wide Ping. Pure: no
+// sockets, no clock. One thread.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class FullPackets {
   }
   /// New streams begin with a wide Ping.
   bool doubtful() const { return doubtful_ && !fail(); }
-  /// From now on segments are small.
+  /// True if segments must be small.
   bool fail() const { return barren_ >= kMostBarren; }
 
  private:

@@ -38,7 +38,7 @@ class MustEncrypt : public Refusal {
 enum class Protection { Plain, Encrypted };
 
 /// The time that either end gives the other. Ranks and gateways that share cores with many others
-/// may be stopped for seconds. With 5 s such a stop ended a run (2026-11).
+/// may be stopped for seconds. A limit of 5 s let such a stop end a run (2026-11).
 inline constexpr std::chrono::milliseconds kHandshakeLimit{10'000};
 
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`

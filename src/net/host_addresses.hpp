@@ -7,8 +7,8 @@
 
 namespace isthmus::net {
 
-/// "tcp:ADDRESS:port" for every address of an interface that is up. Loopback addresses come only if
-/// there are no others. At most 16.
+/// "tcp:ADDRESS:port" for every address of an interface that is up. Loopback addresses come only
+/// without any others. At most 16.
 std::vector<std::string> host_addresses(std::uint16_t port);
 
 /// A listening address with the host's own address in place of a subnet ("tcp:10.1.0.0/16:7400") or

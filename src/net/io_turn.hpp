@@ -31,8 +31,8 @@ class IoTurn {
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
   bool take_or_ask();
   void give();
-  /// On a thread of the program that has posted what must not wait for its next look: whoever has
-  /// the turn runs it, or the I/O thread comes by.
+  /// For a thread of the program that has posted urgent work. The thread with the turn runs it, or
+  /// the I/O thread comes by.
   void call();
   /// Runs the handlers that are ready, and looks at memory that others write. Only for who has the
   /// turn, as the next.

@@ -94,7 +94,7 @@ TEST_F(Listening, AllDoorsOpenAgainWhenThereAreFilesAgain) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
   none.rlim_cur = static_cast<rlim_t>(highest_descriptor()) + 1;
-  // Nothing is free below the highest one either.
+  // All descriptors below the highest are taken, too.
   std::vector<int> fill;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) fill.push_back(fd);

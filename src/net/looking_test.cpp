@@ -52,7 +52,7 @@ TEST(LookingTest, WhatIsFoundMakesUpForMissesBefore) {
   EXPECT_TRUE(looking.woken(now));
 }
 
-/// How many arrivals pass before one is looked for.
+/// The number of arrivals that pass before one is looked for.
 unsigned passed_over(Looking& looking) {
   unsigned passed = 0;
   while (!looking.woken(2s)) ++passed;

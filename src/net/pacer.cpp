@@ -84,7 +84,7 @@ void Pacer::serve() {
   if (!waiting_.empty()) arm();
 }
 
-// Tells what is to be told, and looks again when that may have changed.
+// Reports what is due, and looks again when that may have changed.
 void Pacer::look() {
   if (closed_) return;
   if (const auto part = claim_->news(now())) tell_(*part);

@@ -208,7 +208,7 @@ struct ServiceDoor::State : std::enable_shared_from_this<State> {
     }
   }
 
-  // The caller waits meanwhile, so a connection that is lost before the answer is made anew.
+  // The caller waits meanwhile, so it opens a connection again if that is lost before the answer.
   static asio::awaitable<void> take(std::shared_ptr<State> self, std::uint64_t number) {
     const auto begin = std::chrono::steady_clock::now();
     std::string last;

@@ -1,7 +1,6 @@
 // Looks at a socket for news while a program waits for them, without asking the kernel first
-// whether there are any. With epoll each message takes four more system calls. asio asks for the
-// next event by epoll_ctl, which reports at once that the socket can be written (1.22, November
-// 2026).
+// whether there are any. A message takes four more system calls by epoll. asio asks for the next
+// event by epoll_ctl, which reports at once that the socket can be written (1.22, November 2026).
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ std::optional<tcp_info> info_of(int socket) {
   return info;
 }
 
-// Segments that may be under way: after a pause few, where the kernel begins anew.
+// Segments that may be in flight: few after a pause, if the kernel begins again.
 std::int64_t window_of(const tcp_info& info) {
   const std::int64_t window = info.tcpi_snd_cwnd;
   const bool paused = info.tcpi_last_data_sent > info.tcpi_rto / 1000;  // ms, us

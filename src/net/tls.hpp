@@ -1,5 +1,5 @@
-// TLS 1.3 with the job's secret as external pre-shared key (RFC 8446, section 2.2): no
-// certificates; whoever does not know the secret gets no connection.
+// TLS 1.3 with the job's secret as external pre-shared key (RFC 8446, section 2.2). It has no
+// certificates; a peer without the secret gets no connection.
 #pragma once
 
 #include <asio/ssl/context.hpp>

@@ -1,4 +1,4 @@
-// A stream inside TLS. OpenSSL works on the socket through buffers of ours: records are written
+// A stream inside TLS. OpenSSL works on the socket through buffers of ours. Records are written
 // several at a time, and a full socket never leaves OpenSSL in the middle of a record.
 #pragma once
 

@@ -38,7 +38,7 @@ class Watch : public asio::execution_context::service {
 
   bool any() const { return !watched_.empty(); }
   std::size_t size() const { return watched_.size(); }
-  /// From now on the caller polls, until it asks whether it may sleep.
+  /// The caller polls from now on, until it asks whether it may sleep.
   void stay_awake();
   bool awake() const { return awake_; }
   /// Ends the waits that have something to tell, from within this call. False: none had.

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   return argc > 1 ? atoi(argv[1]) : 0;
 }
 """
-# Neither needs an MPI library that Isthmus knows.
+# Both run without an MPI library that Isthmus knows.
 STATIC = "int MPI_Init(void) { return 7; } int main(void) { return MPI_Init(); }"
 
 

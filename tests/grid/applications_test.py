@@ -21,7 +21,7 @@ INTERPRETERS = [PYTHON, *mpis.pythons().values()]
 
 @dataclass(frozen=True)
 class Clusters:
-    """`ranks` over so many clusters of this host."""
+    """`ranks` over `number` clusters of this host."""
 
     number: int
     ranks: int
@@ -197,7 +197,7 @@ NETCDF = {
 
 
 def built(programs: Path, name: str, compiler: list[str], *options: str) -> Path:
-    """A program of tests/applications, compiled where that is newer."""
+    """A program of tests/applications, compiled if its source is newer."""
     (source,) = INPUTS.glob(f"{name.partition('-')[0]}.[cf]*")
     program = programs / name
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
@@ -206,7 +206,7 @@ def built(programs: Path, name: str, compiler: list[str], *options: str) -> Path
 
 
 def check_file_is_the_same(isthmus, tmp_path: Path, *command: object) -> Path:
-    """The program's file, which it is told as its first argument, is byte for byte that of a native
+    """The program gets its file as its first argument. The file is byte for byte that of a native
     run, though the second cluster does not see the first one's folder. Returns the file."""
     ranks = 4
     folders = [tmp_path / "native", tmp_path / "grid"]

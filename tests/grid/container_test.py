@@ -103,8 +103,8 @@ def parts(podman, built, tmp_path: Path) -> Callable[..., list[object]]:
 
 
 def none_runs(podman: tuple[str, str]) -> None:
-    """No container runs once podman has seen their ends. It has to look itself if it was killed
-    too, as on a slow machine."""
+    """No container runs once podman has seen their ends. A killed podman has not seen them, as on a
+    slow machine; this call looks for itself."""
 
     def names() -> str:
         return subprocess.run(

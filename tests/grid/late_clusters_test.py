@@ -1,4 +1,4 @@
-"""A cluster whose ranks come late, as out of a batch queue: the others wait; the user is told."""
+"""A cluster's ranks come late, as from a batch queue: the others wait, and the user hears why."""
 
 from __future__ import annotations
 

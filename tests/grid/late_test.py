@@ -81,7 +81,7 @@ def hello(name: str, folder: Path) -> Path:
     return program
 
 
-# What a script does natively to start another MPI job from within a rank.
+# A script that starts another MPI job natively from within a rank.
 START = """\
 import os, subprocess, sys
 from mpi4py import MPI

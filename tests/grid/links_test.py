@@ -26,7 +26,7 @@ name = "fast"
 between = ["east", "west"]
 name = "thin"
 """
-# What ranks 0 and 2 exchange, and all broadcast, on a communicator of each name.
+# Ranks 0 and 2 exchange, and all broadcast, on a communicator of each name.
 PROGRAM = """
 import sys
 from mpi4py import MPI

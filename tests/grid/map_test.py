@@ -1,5 +1,5 @@
-"""Runs under a rank map: what users are told has the ranks of the map; and topologies with reorder
-mend a bad one. Programs of the suite run under maps in programs_test."""
+"""Runs under a rank map: messages for users have the ranks of the map, and topologies with reorder
+improve a bad map. Programs of the suite run under maps in programs_test."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_a_map_of_one_cluster_changes_nothing(isthmus, program: Path, tmp_path: 
     ]
 
 
-# Edges that are cut at best, of the grids and rings that the program makes of 16 ranks: 4 x 4, the
-# same with one periodic dimension, and a ring as a graph and twice as a distributed one.
+# The fewest cut edges of the grids and rings that the program makes of 16 ranks. They are 4 x 4,
+# the same with one periodic dimension, and a ring as a graph and twice as a distributed one.
 BEST = {"cart": [4, 4], "graph": [2], "distributed": [2, 2]}
 
 

@@ -1,4 +1,4 @@
-"""How processes that are spawned end, and what the others hear of it."""
+"""Spawned processes end in several ways, and the others hear of it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Clusters of different machines. Here one of them says so, and is not: what its ranks and the
-launcher make of it is the same. tests/aarch64 has one that really is another."""
+"""Clusters of different machines. Here one cluster only claims to be different, and its ranks and
+the launcher behave the same. tests/aarch64 has one that really is."""
 
 from __future__ import annotations
 

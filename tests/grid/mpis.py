@@ -48,7 +48,8 @@ class Mpi:
         out.parent.mkdir(parents=True, exist_ok=True)
         compiler = self.cc if source.suffix == ".c" else self.fc
         assert compiler, f"{self.name} has no Fortran compiler"
-        # Programs with mpif.h pass buffers of many types to one routine; gfortran wants to be told.
+        # Programs with mpif.h pass buffers of many types to one routine, which gfortran allows only
+        # on request.
         extra = ["-fallow-argument-mismatch", "-J", str(out.parent)]
         if source.suffix == ".c":
             extra = ["-pthread"]

@@ -1,5 +1,5 @@
-"""A rank that waits for nothing but ranks of its own cluster lets its native library wait as it
-likes: what labs preload to have ranks give way is not withheld then."""
+"""A rank that waits only for ranks of its own cluster lets its native library wait in its own way.
+Libraries that labs preload so that ranks yield stay in effect then."""
 
 from __future__ import annotations
 

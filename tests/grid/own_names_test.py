@@ -1,5 +1,5 @@
-"""Programs whose functions have names that Isthmus uses of other libraries: the program's stand in
-front for the dynamic linker, and Isthmus must not call them."""
+"""Programs whose functions have the names of functions that Isthmus uses from other libraries. The
+dynamic linker finds the program's first, and Isthmus must not call them."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Pbs:
         return file
 
     def jobs(self, cluster: str) -> list[str]:
-        """Of a queue, in the order in which they were submitted."""
+        """The jobs of a queue, in the order in which they were submitted."""
         known = {file.stem: json.loads(file.read_text()) for file in self.state.glob("*.json")}
         return sorted(job for job, said in known.items() if said["queue"] == cluster)
 

@@ -1,5 +1,5 @@
-"""The entry stub alone: preloaded into programs that are not part of a grid, it changes nothing,
-and tools that wrap MPI_X over PMPI_X keep working wherever they stand in symbol order."""
+"""The entry stub alone is preloaded into programs that are not part of a grid, and changes nothing.
+Tools that wrap MPI_X over PMPI_X keep working in any symbol order."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def compile_library(folder: Path, name: str, text: str) -> Path:
 @pytest.mark.parametrize("name", sorted({*STUBS.values()}))
 @pytest.mark.parametrize("state", ["whole", "cut", "garbage", "absent"])
 def test_what_the_library_lacks_is_not_there(name: str, state: str, tmp_path: Path) -> None:
-    """What looks weakly for a function, as mpi4py does, finds what it would find natively; where
-    the library cannot be read it finds what the stub has."""
+    """Programs with weak references, as mpi4py, find the functions that they would find natively.
+    If the library cannot be read, they find those of the stub."""
     asks = """
     extern int MPI_Barrier(void) __attribute__((weak));
     extern int MPI_Ibarrier(void) __attribute__((weak));

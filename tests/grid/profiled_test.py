@@ -125,7 +125,7 @@ def test_a_pattern_over_two_libraries(profiled, programs, tmp_path) -> None:
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
 def test_a_pattern_in_one_cluster(profiled, programs, tmp_path, library, monkeypatch) -> None:
-    monkeypatch.setenv("OMPI_MCA_osc", "^rdma")  # wants the single copies that tests do without
+    monkeypatch.setenv("OMPI_MCA_osc", "^rdma")  # needs the single copies that tests do without
     program = mpis.ALL[library].build(PROGRAMS / "pattern.c", programs)
     profile = profiled("--on", "east", "-n", 3, program, tmp_path / "out")
     check_pattern(profile, 3)
@@ -164,7 +164,7 @@ def test_neighbours_intercommunicators_and_handles_that_come_again(
     assert calls(profile, "MPI_Bcast") == [(4, 4, 3, {"-1": 1, "0": 3})]
 
 
-# Who is awaited comes late once that has begun, so that it lasts: `here` is said, in
+# The awaited rank comes late, after the call has begun, so that the wait lasts: `here` is said, in
 # a file, just before the call that waits.
 AWAITED = r"""
 #include <fcntl.h>
@@ -386,7 +386,7 @@ def test_so_does_an_exit_and_no_child_tells_another(profiled, tmp_path, library)
 
 
 def test_the_variable_is_for_the_face_alone(isthmus, tmp_path) -> None:
-    """Nothing is written without a request."""
+    """A profile is written only on request."""
     python = mpis.ALL["openmpi5"].python
     code = "from mpi4py import MPI; import os; print(*(k for k in os.environ if 'PROFILE' in k))"
     for option in ([], ["--profile", tmp_path / "app.json"]):

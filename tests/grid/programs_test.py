@@ -7,13 +7,13 @@ meet the library that has none.
 Mixed pairs go by gateways, clusters of one library through shared memory.
 
 Some run under a rank map as well, in which neighbours are in different clusters and rank 0 is not
-in the first one: the program's name says whether, and under which library or pair. One that
+in the first one. The program's name decides whether, and under which library or pair. One that
 `needs: blocks`, each cluster's ranks in a row, does not.
 
-By default a program's first and last number of ranks meet one library or one mixed pair each, so
-that every library and pair meets programs of every kind in minutes. Which ones, the program's name
-says: a new program changes nothing for the others. Programs in Fortran meet all of their
-libraries. With --all-libraries each number meets all.
+A program's first and last number of ranks normally meet one library or one mixed pair each. So
+every library and pair meets programs of every kind in minutes. Which ones, the program's name says:
+a new program changes nothing for the others. Programs in Fortran meet all of their libraries. Each
+number meets all with --all-libraries.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def fortran_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
 
 
 def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
-    """Of a fourth of the programs, with its most ranks, the library or pair that test_c has."""
+    """Chooses a fourth of the programs, each with its most ranks and the library or pair of
+    test_c."""
     number = zlib.crc32(f"map {program.relative_to(mpis.PROGRAMS)}".encode())
     return (
         pairs_for(program, ranks)

@@ -1,7 +1,7 @@
 """Programs of what the standard's younger chapters make, over grids that are not two clusters.
 
 One cluster is a native job: the program's parts that a native library does wrongly stay out there.
-By default a few of each shape; with --all-libraries all.
+A few of each shape run normally, and all with --all-libraries.
 """
 
 from __future__ import annotations

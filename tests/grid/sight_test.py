@@ -220,7 +220,7 @@ def test_what_is_probed_and_what_windows_do_is_in_it(isthmus, programs, tmp_path
     assert [e["args"]["bytes"] for e in received].count(100000) == 5
     puts = [e for e in line.slices("rank 0", "call") if e["name"] == "MPI_Put"]
     assert len(puts) == 5
-    assert not any("bytes" in e.get("args", {}) for e in puts)  # those of records are no news
+    assert not any("bytes" in e.get("args", {}) for e in puts)  # records of windows do not count
     sent = sum(len(line.slices(f"rank {rank}", "send")) for rank in (0, 1))
     assert len(list(line.arrows())) == sent
 

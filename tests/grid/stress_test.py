@@ -1,5 +1,5 @@
-"""Things under way against blocking calls, at random: about a minute with every library and pair of
-libraries where all are asked for, else some seconds with one pair."""
+"""Operations in progress against blocking calls, at random. This takes a minute with all libraries
+and pairs, else some seconds with one pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the agent share: the real isthmusd over pipes. ctest gives ISTHMUSD."""
+"""Shared by the tests of the agent: the real isthmusd over pipes. ctest gives ISTHMUSD."""
 # ruff: noqa: PT009, PTH102, PTH118, PTH120, PTH123
 # unittest and os: CTest runs this with whatever Python the build has.
 

@@ -19,7 +19,7 @@ def native(compiler, launcher):
 
 
 class NativeMpi:
-    """With a real native MPI; `prefix` for those outside the system's folders."""
+    """Tests with a real native MPI; `prefix` for those outside the system's folders."""
 
     compiler = abi = stub = family = prefix = python = None
 

@@ -24,7 +24,7 @@ TEST(Examine, SettingsByTheirNames) {
   fs::remove_all(root);
 }
 
-// What /proc and /sys say of a process that is in `groups`.
+// Imitates /proc and /sys for a process that is in `groups`.
 bool by_session(const std::string& setting, const std::string& groups, const std::string& unified) {
   const fs::path root = fs::path(testing::TempDir()) / "examine-cores";
   fs::create_directories(root / "proc/sys/kernel");

@@ -13,7 +13,7 @@ struct AgentEnding {
   bool stopping = false;
 };
 
-/// Both outlive the gateways. Sets `broken`. Once `stopping`, failures are no longer reported.
+/// Both outlive the gateways. Sets `broken`. Failures are not reported after `stopping` is set.
 GatewaySetEvents reports_of_gateways(ControlChannel& channel, AgentEnding& ending);
 
 }  // namespace isthmus::daemon

@@ -28,8 +28,8 @@ class ControlChannel {
 
   void send(nlohmann::json body, std::string_view bytes = {});
   bool idle() const { return queue_.empty(); }  ///< all that was sent is written
-  /// While held, nothing is read, so that the launcher's writes wait; that the other end has
-  /// closed is noticed all the same (where the descriptor is a pipe or socket).
+  /// While held, nothing is read, so the launcher's writes wait. It still notices if the other end
+  /// closes (where the descriptor is a pipe or socket).
   void hold(bool held);
 
  private:

@@ -213,7 +213,7 @@ class Gateway {
   /// Asks all processes of this cluster what they have sent without gateways. One that has not
   /// answered is not asked again.
   void ask_crossed();
-  /// By the index of the gateway's clusters.
+  /// The key is the index of the gateway's cluster.
   std::map<std::size_t, NearCount> near() const;
   /// Traffic between processes of the gateway's clusters, by the two clusters.
   const core::Router::Crossings& crossings() const;

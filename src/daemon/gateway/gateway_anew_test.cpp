@@ -1,4 +1,4 @@
-// A relay that dies and is started anew: nothing is lost, and nobody hears of it but by the delay.
+// A relay that dies and is restarted: nothing is lost, and the run notices only a delay.
 #include <thread>
 
 #include "daemon/gateway/gateway_flood.hpp"
@@ -32,7 +32,7 @@ TEST_P(RelayAnew, UnderLoad) {
   for (int times = 0; times < 3; ++times) {
     const auto crossed = [&] { return bed.counts(0).at(0).wire_bytes; };
     std::thread killer([&] {
-      // Those of a conduit that was made anew begin at nothing.
+      // The counts of a new conduit begin at zero.
       while (crossed() < 500'000) std::this_thread::sleep_for(100us);
       restart(bed);
     });
@@ -59,7 +59,7 @@ TEST(RelayAnew, WhileNothingIsUnderWay) {
   expect_whole(bed);
 }
 
-// What it had heard of who has joined is told again.
+// The new relay learns again which processes have joined.
 TEST(RelayAnew, BeforeAllHaveJoined) {
   Testbed bed(relayed());
   ASSERT_EQ(bed.link(), "");

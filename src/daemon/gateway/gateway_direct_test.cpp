@@ -82,8 +82,8 @@ TEST(Direct, ProcessesTellTheirGatewayWhatGoesPastIt) {
   EXPECT_EQ(direct, all);
 }
 
-// Two that send at once take as long as one that sends as much, however often they have begun and
-// ceased before; and conduits of one process have one rate together.
+// Two conduits that send at once take as long as one that sends as much. Earlier starts and pauses
+// change nothing, and the conduits of one process share one rate.
 TEST(Direct, TheRateIsOfAllConduitsThatSendAtOnce) {
   core::Direct link{0, 1, false};
   link.rate = 20e6;

@@ -11,12 +11,12 @@ namespace {
 
 using testing::HasSubstr;
 
-// As in a run later than the streams of a silent link are given up, so that processes know of all
-// that are silent before one is gone on without: a machine that stands still silences all.
+// This is longer than the patience with a silent stream, as in a run. So processes know all silent
+// streams before they give up one: a stopped machine silences all.
 constexpr auto kFailover = 6s;
 
-// Something goes while frames are on its way, in its buffers, and waiting before it: when so much
-// has crossed the first link of gateway `gateway`, and far more is to come.
+// Calls `cut` while frames are in transit, in its buffers, and waiting. That is when 500 kB have
+// crossed the first link of gateway `gateway`, and far more is to come.
 template <class F>
 void cut_under_load(Testbed& bed, std::size_t gateway, F cut) {
   const auto crossed = [&] { return bed.counts(gateway).at(0).wire_bytes; };
@@ -144,7 +144,7 @@ TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
   EXPECT_THAT(bed.fault(1), HasSubstr("is lost"));
 }
 
-// What it held, and had acknowledged, is sent again by those that it came from.
+// The senders send again what it held and had acknowledged.
 class LostGateway : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(LostGateway, IsReplacedByTheOthersOfItsCluster) {

@@ -1,4 +1,4 @@
-// What goes wrong in the network ends in a sentence everywhere, and nobody hangs.
+// Each failure of the network ends in a message everywhere, and nobody hangs.
 #include <sys/wait.h>
 
 #include <asio/ip/tcp.hpp>
@@ -185,7 +185,7 @@ TEST(Fault, AnAddressThatIsNone) {
   EXPECT_THAT(bed.link(), HasSubstr("the address \"udp:somewhere\" names no known transport"));
 }
 
-// Who answers but says nothing, as a firewall or a foreign service may.
+// A server that accepts and says nothing, as a firewall or a foreign service may.
 TEST(Fault, AServerThatSaysNothing) {
   Testbed bed({.sizes = {1, 1}, .connect_timeout = 300ms});
   asio::ip::tcp::acceptor mute(bed.io(), endpoint_of("tcp:127.0.0.1:0"));

@@ -28,8 +28,8 @@ TEST(Lending, OthersAreAnsweredWhileALargeMessageIsRead) {
           std::memcpy(to.data(), reinterpret_cast<const std::byte*>(address), to.size());
           return true;
         }
-        // The memory is not touched: it need not be there. Nobody who is kept out by this is
-        // answered before it ends.
+        // The memory is not touched: it need not be there. A request that this delays gets no
+        // answer before it ends.
         begun = true;
         if (!answered) std::this_thread::sleep_for(20ms);
         return true;

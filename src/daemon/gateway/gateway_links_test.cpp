@@ -141,7 +141,7 @@ class Node {
       return 0;
     });
   }
-  // Sends until there is no room; returns the bytes taken.
+  // Sends until the buffers are full; returns the bytes taken.
   std::size_t send_all_that_fits(core::NodeId to, std::size_t limit) {
     return bed_.on_io([&] {
       const std::vector<std::byte> payload(60'000);

@@ -127,7 +127,7 @@ class Agents {
   std::array<Awaited<int>, 2> joined;
   std::array<Awaited<std::string>, 2> fault, abort;
   std::array<std::atomic<int>, 2> told{};  // joined, faults and aborts
-  std::atomic<bool> elsewhere{false};      // something was told on another thread
+  std::atomic<bool> elsewhere{false};      // an event came on another thread
   Awaited<std::string> ranks_fault;
 
  private:

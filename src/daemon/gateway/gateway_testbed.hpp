@@ -328,8 +328,8 @@ class Testbed {
     return gateways_[i]->listen({"tcp:" + options_.host + ":0", door});
   }
 
-  // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
-  // one with the k-th of the other, the shorter list wrapping around.
+  // The gateways of the neighbouring cluster `there` that gateway `i` is linked with. The k-th of
+  // one cluster is linked with the k-th of the other; the shorter list wraps around.
   std::vector<std::size_t> linked(std::size_t i, std::size_t there) const {
     if (options_.relay) {
       return is_relay(i) ? of_cluster_[there] : std::vector<std::size_t>{cluster_.size() - 1};

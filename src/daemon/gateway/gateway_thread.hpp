@@ -1,5 +1,5 @@
 // The thread of a gateway: its own with an io_context, or its owner's. Requests and events cross
-// between the two here, so a gateway needs no locks.
+// between the two here, so gateways work without locks.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -60,7 +60,7 @@ class GatewayThread {
     return result.get();
   }
 
-  /// From that thread: `news` is to happen on the owner's, after what was told before.
+  /// From that thread: runs `news` on the owner's thread, after all earlier ones.
   void tell(std::function<void()> news);
 
   /// A function to call on that thread. It calls `hear` on the owner's thread.

@@ -18,7 +18,7 @@ using Id = std::thread::id;
 
 Id here() { return std::this_thread::get_id(); }
 
-/// Whose loop waits for more.
+/// An owner whose loop never ends by itself.
 struct Owner : asio::io_context {
   asio::executor_work_guard<executor_type> busy{get_executor()};
 };

@@ -3,7 +3,8 @@
 
 namespace isthmus::daemon {
 
-/// As far as the hard limit allows. Children get back what this process had (restore_open_files).
+/// Raises the soft limit to the hard one. Children get back what this process had
+/// (restore_open_files).
 void raise_open_files();
 /// After fork; async-signal-safe. Programs that use select() count on the usual limit.
 void restore_open_files();

@@ -17,8 +17,8 @@ struct ChildPlan {
   Environment environment;
   std::string directory;     ///< empty: the present one
   bool piped_stdin = false;  ///< else it reads /dev/null
-  /// Standard input is for what the process starts alone; it finds in this variable by which pipe
-  /// (named_pipe.hpp), or where all is not `here` by which address (input_door.hpp). The
+  /// The name of a variable. Only the process that starts here gets standard input. The variable
+  /// has its pipe (named_pipe.hpp), or its address if not all is `here` (input_door.hpp). The
   /// process itself reads /dev/null. Empty: not so.
   std::string stdin_variable;
   std::string stdin_pipe;  ///< where that pipe is made

@@ -35,8 +35,8 @@ std::optional<Elevated> elevated(const Elevation& elevation, const std::string& 
 /// The same for a file that this process would start; nothing where it cannot be examined.
 std::optional<Elevated> elevated(const std::string& path);
 
-/// Says so where the program at `path`, or the interpreter of the script there, uses MPI and is
-/// elevated, and so cannot be part of a grid. Throws as inspect_program.
+/// An elevated program that uses MPI cannot be part of a grid. Returns a failure if the program at
+/// `path`, or the interpreter of the script there, is one. Throws as inspect_program.
 std::optional<Failure> why_not_in_grid(const std::string& path, const Site& site);
 
 }  // namespace isthmus::daemon

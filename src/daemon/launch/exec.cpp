@@ -139,7 +139,7 @@ int complain(const std::string& sentence, int status) {
 void watch(const Environment& environment) {
   const auto first = number(environment, "ISTHMUS_FIRST");
   const auto rank = told_rank(environment);
-  if (!first || !rank) return;  // there is no name to report it by
+  if (!first || !rank) return;  // without these it has no name in reports
   start_rank_watch(getpid(), *first + *rank, environment);
 }
 
@@ -155,7 +155,7 @@ void open_stdin(RankPlan& plan) {
       opened = fetch_input(*address, getpid());
     } catch (const Failure& failure) {
       std::cerr << "isthmus: " << failure.what() << ". " << failure.remedy() << std::endl;
-      opened.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));  // an error is no end of input
+      opened.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));  // an error is not the end
     }
   } else {
     opened = open_by_name(*name);

@@ -80,7 +80,7 @@ Words open_mpi_options(const LaunchPlan& plan) {
   return words;
 }
 
-// The launcher and what the user wants it to be told.
+// The launcher and the user's options for it.
 Words beginning(const Launcher& launcher) {
   Words words{launcher.path};
   append(words, launcher.options);

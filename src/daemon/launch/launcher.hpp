@@ -50,7 +50,7 @@ bool garbles_stdin(const Launcher& launcher);
 /// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
 bool changes_paths(const Launcher& launcher);
 
-/// Whether it starts ranks only on its own host if it gets no hosts and there is no batch job.
+/// Whether it starts ranks only on its own host, given neither hosts nor a batch job.
 bool starts_here(const Launcher& launcher, const Environment& environment);
 
 /// Whether the ranks of all parts get one command, `isthmusd exec --by-rank`, so that each finds

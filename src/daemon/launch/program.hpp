@@ -40,11 +40,10 @@ std::string executed_file(std::string path, const Site& site);
 /// Throws as inspect_program.
 std::optional<MpiLibrary> library_of_program(const std::string& path, const Site& site);
 
-/// Finds argv[0] and its MPI library: by the dynamic loader's own account for compiled programs,
-/// by asking mpi4py for Python; scripts and wrappers use what they start (wrapped_program.hpp).
-/// Throws Failure for what cannot run here: not found, not executable, another architecture, an MPI
-/// library that is missing; Unwearable for an MPI library that is unknown and for MPI linked
-/// statically.
+/// Finds argv[0] and its MPI library. It asks the dynamic loader for compiled programs, and mpi4py
+/// for Python. Scripts and wrappers use what they start (wrapped_program.hpp). Throws Failure for
+/// what cannot run here: not found, not executable, another architecture, an MPI library that is
+/// missing; Unwearable for an MPI library that is unknown and for MPI linked statically.
 Program inspect_program(const std::vector<std::string>& argv, const Site& site);
 
 /// The text of MPI_Get_library_version of `library`. Empty if the library cannot be asked. `self`

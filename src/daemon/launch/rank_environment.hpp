@@ -35,7 +35,7 @@ struct RankSetup {
   std::vector<SpawnRequest::Part> parts;
 };
 
-/// Sets the variables and returns their names, for launchers that must be told.
+/// Sets the variables and returns their names, for launchers that need a list of them.
 std::vector<std::string> set_rank_environment(const RankSetup& setup, Environment& environment);
 
 }  // namespace isthmus::daemon

@@ -15,7 +15,7 @@ struct RankIdentity {
 /// `pattern` with %r (world rank), %h (host), %j (job) and %% put in; other letters stay.
 std::string file_name(const std::string& pattern, const RankIdentity& who);
 
-/// Opens the file anew and makes it descriptor `fd`. Throws Failure that names file and host.
+/// Opens the file again and makes it descriptor `fd`. Throws Failure that names file and host.
 void redirect(int fd, const std::string& file, const RankIdentity& who);
 
 /// "isthmus: rank 3: n17, process 4711" of this process, in one write to `fd`.

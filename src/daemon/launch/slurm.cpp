@@ -19,8 +19,8 @@ std::string listing_of(const std::vector<std::string>& words) {
 
 }  // namespace
 
-// From 22.05 on a line for each type, indented, and "specific pmix plugin versions available:
-// pmix_v4". Before, "srun: pmi2", in 20.11 and older on standard error.
+// Since 22.05 each type has an indented line, and one says "specific pmix plugin versions
+// available: pmix_v4". Before, "srun: pmi2", in 20.11 and older on standard error.
 std::vector<std::string> pmi_types(const std::string& listing) {
   static const std::string lead = "pmix plugin versions available:";
   std::vector<std::string> types;

@@ -88,8 +88,8 @@ Inspection SpawnPlanner::find_all(const std::vector<std::string>& argv,
   Inspection result;
   result.program = find_out(argv);
   result.launcher = find_launcher({choice, configure_.launch}, result.program.library, site_);
-  // A script may well start MPI programs that it does not name: they get the stub of the MPI that
-  // is asked for, or else of the launcher's own.
+  // A script may start MPI programs that it does not name. They get the stub of the MPI that is
+  // asked for, or else that of the launcher's.
   const auto library =
       result.program.library ? result.program.library : library_asked_for(result.launcher, choice);
   if (result.launcher.kind == LauncherKind::Srun && library) {

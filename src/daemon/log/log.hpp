@@ -20,7 +20,7 @@ enum class Level { Off, Warn, Info, Debug };
 /// "off", "warn", "info" or "debug"; empty: off. Throws Failure with a sentence that lists them.
 Level parse_level(std::string_view text);
 
-/// From now on, lines of this level and graver ones are written, with `name` ("east").
+/// Begins to write lines of this level and graver ones, with `name` ("east").
 void start(Level level, const std::string& name);
 bool wanted(Level level);
 void write(Level level, const std::string& sentence);

@@ -1,4 +1,4 @@
-// What a service has done and refused, a line of JSON each, for administrators.
+// A service's record of what it did and refused, a line of JSON each, for administrators.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ class AuditLog {
   /// Appends to a file that only its owner may read; empty: standard error. Throws Failure.
   explicit AuditLog(std::string file);
 
-  /// Opens the file anew, which may have been moved away. Throws Failure.
+  /// Opens the file again, because it may have been moved away. Throws Failure.
   void reopen();
   /// Writes the event with its time. Refusals of users get at most 20 lines a second, and a line
   /// with the number of those left out.

@@ -1,4 +1,4 @@
-// What the file of `isthmusd serve --config` says.
+// The settings in the file of `isthmusd serve --config`.
 #pragma once
 
 #include <cstddef>

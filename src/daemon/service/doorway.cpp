@@ -93,7 +93,7 @@ struct Doorway::State : std::enable_shared_from_this<State> {
     co_return !self.closed;
   }
 
-  // The bytes stay for whoever serves the connection.
+  // The bytes stay for the process that serves the connection.
   static asio::awaitable<OpeningRead> look(asio::io_context& io, tcp::socket& socket) {
     for (auto pause = kFirstLook;; pause = std::min(2 * pause, kLastLook)) {
       std::array<unsigned char, kMostOpening> bytes{};

@@ -1,5 +1,5 @@
-// Where connections to a service come in: it hears from each whose it says it is, within bounds of
-// time and number, and reads nothing away from it.
+// Accepts the connections to a service and reads whose they claim to be, within bounds of time and
+// number. It leaves all bytes in the socket.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -17,7 +17,7 @@ class Doorway {
  public:
   struct Events {
     std::function<bool(const std::string& address)> allowed;
-    /// False: there is no room for it now, and it is tried again. It has taken the socket if true.
+    /// False: it has no space now, and is tried again. True: it has taken the socket.
     std::function<bool(asio::ip::tcp::socket& socket, const std::string& from,
                        const Opening& opening)>
         named;

@@ -1,5 +1,5 @@
-// What a relay of a run has beside its gateway: it joins connections of this run's gateways and of
-// those of other runs, as a service does for its users (docs/joining.md). On the thread of the
+// A relay of a run has this beside its gateway. It joins connections of this run's gateways and of
+// other runs' gateways, as a service does for its users (docs/joining.md). On the thread of the
 // io_context.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace isthmus::daemon {
 
 class GuestDoor {
  public:
-  /// `self` is the path of this program, which it starts once more to serve the connections. Those
-  /// who come have the key, whose secret is of raw bytes. Throws Failure.
+  /// `self` is the path of this program, which it starts once more to serve the connections.
+  /// Connections must prove the key, whose secret is of raw bytes. Throws Failure.
   GuestDoor(asio::io_context& io, const std::string& self, const std::string& key,
             const std::string& secret);
 

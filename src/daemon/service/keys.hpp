@@ -21,8 +21,8 @@ struct ServiceKey {
   KeyLimits limits{};
 };
 
-/// What is in a folder: the keys by their names, and of each other file why it is none, a sentence
-/// that names it.
+/// The keys in a folder by their names. For each other file, a sentence names it and says why it is
+/// not a key.
 struct KeysRead {
   std::vector<ServiceKey> keys;
   std::vector<std::string> wrong;
@@ -32,7 +32,7 @@ class KeyFolder {
  public:
   explicit KeyFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// A file that others may read, or that is no key, is wrong, and keeps none of the others out. A
+  /// A file that others may read, or that is not a key, is wrong. The other files still count. A
   /// folder that is not there has none. Throws Failure where it cannot be read.
   KeysRead read() const;
   /// A new key for the user. Throws Failure.
@@ -41,7 +41,7 @@ class KeyFolder {
   /// revoke.
   std::vector<std::string> limit(const std::string& name, const KeyLimits& limits) const;
   /// Revokes the key of this name, or all good ones of this user, also those that others may read;
-  /// returns their names. Throws Failure where there is none.
+  /// returns their names. Throws Failure if it does not exist.
   std::vector<std::string> revoke(const std::string& name) const;
   /// Changes whenever a key does.
   std::string state() const;
@@ -56,7 +56,7 @@ class KeyFolder {
   std::filesystem::path folder_;
 };
 
-/// What the user keeps, and names by `key` of a [[relay]].
+/// The text of the file that the user keeps, and names by `key` of a [[relay]].
 std::string key_file(const ServiceKey& key);
 
 }  // namespace isthmus::daemon

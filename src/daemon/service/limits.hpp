@@ -1,4 +1,4 @@
-// What one user of a service may have, and one of her keys.
+// The limits of one user of a service, and of one of the user's keys.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ struct UserLimits {
   std::uint64_t rate = 0;  ///< bytes a second, all jobs and both ways together; 0: any
   std::uint64_t memory = std::uint64_t{256} << 20;  ///< bytes of what is under way
 
-  /// Of one way of a connection, so that all of them keep within the memory.
+  /// The buffer of one direction of a connection, so that all of them keep within the memory.
   std::size_t buffer() const {
     const auto share = memory / static_cast<std::uint64_t>(std::max(connections, 1));
     return std::clamp<std::size_t>(share, 4096, 262144);
   }
 };
 
-/// What connections with one key may have of that, all together; 0: all of it.
+/// The limits of all connections with one key together; 0: those of the user.
 struct KeyLimits {
   int connections = 0;
   std::uint64_t rate = 0, memory = 0;  ///< as in UserLimits

@@ -8,7 +8,7 @@
 
 namespace isthmus::daemon {
 
-/// By which a connection names its key and its job (docs/protocol.md, Authentication).
+/// Names the key and the job of a connection (docs/protocol.md, Authentication).
 struct Opening {
   std::string key;
   std::string job;
@@ -24,7 +24,7 @@ struct OpeningRead {
   std::string why;                 ///< where it is wrong
 };
 
-/// Of bytes that may be anything, from the beginning of the connection.
+/// Reads the beginning of a connection, which may be any bytes.
 OpeningRead read_opening(std::span<const unsigned char> bytes);
 
 /// May stand in names of keys, users and jobs: letters, digits, '_', '.' and '-', at most 100, none

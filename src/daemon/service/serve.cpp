@@ -249,7 +249,7 @@ class Service {
                        [](const auto& of) { return of.second->idle(); });
   }
 
-  // Whose file is wrong has no key; each is told once.
+  // A wrong file gives no key; the audit names each once.
   void take(KeysRead all) {
     keys_ = std::move(all.keys);
     for (const std::string& why : all.wrong) {

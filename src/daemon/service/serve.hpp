@@ -5,8 +5,8 @@
 
 namespace isthmus::daemon {
 
-/// Until SIGTERM, and until the jobs that are there have ended. An exit status; what is wrong with
-/// the file is told on standard error.
+/// Until SIGTERM, and until the jobs that are there have ended. Returns the exit status; standard
+/// error says what is wrong with the file.
 int run_service(const std::string& config_file, const std::string& self);
 
 /// Limits of a key as `isthmusd key` is given them.

@@ -1,4 +1,4 @@
-// What Prometheus reads of a service.
+// The metrics of a service for Prometheus.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a service reads: its file, its keys; and how it keeps to a rate.
+// A service reads its file and its keys, and keeps to a rate.
 #include "net/service.hpp"
 
 #include <gtest/gtest.h>

@@ -11,8 +11,8 @@
 
 namespace isthmus::daemon {
 
-/// What a way of it may hold, what paces it (the user's rate and the key's), and who counts its
-/// bytes.
+/// The terms of one direction: its buffer, its paces (the user's rate and the key's), and a counter
+/// of its bytes.
 struct SpliceTerms {
   std::size_t buffer = 65536;
   TokenBucket& user;

@@ -1,5 +1,5 @@
-// Keeps what many connections read together under a rate. Whoever asks gets some of what is there,
-// or waits its turn: those that wait are served one after the other.
+// Keeps what many connections read together under a rate. A connection that asks gets some of the
+// available bytes or waits its turn. Waiting ones are served in order.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ class TokenBucket {
     tokens_ = std::min(tokens_, burst());
   }
 
-  /// From 1 to `most` bytes, which may be read now.
+  /// Returns from 1 to `most`: bytes that may be read now.
   asio::awaitable<std::size_t> take(std::size_t most) {
     if (rate_ == 0) co_return most;
     refill();
     // A slice, so that each of many gets a turn within the burst.
     const double wanted = std::min<double>(static_cast<double>(most), kSlice);
-    // Taken before it waits: whoever comes later waits behind it.
+    // Taken before it waits, so later ones wait behind it.
     tokens_ -= wanted;
     if (tokens_ < 0) {
       const std::chrono::duration<double> wait(-tokens_ / static_cast<double>(rate_));
@@ -44,12 +44,12 @@ class TokenBucket {
     co_return static_cast<std::size_t>(wanted);
   }
 
-  /// Of what was taken, bytes that were not read.
+  /// Gives back bytes that were taken but not read.
   void give_back(std::size_t bytes) {
     if (rate_ != 0) tokens_ = std::min(tokens_ + static_cast<double>(bytes), burst());
   }
 
-  /// How long those who asked have waited, together.
+  /// The sum of all waits.
   std::chrono::duration<double> waited() const { return waited_; }
 
  private:

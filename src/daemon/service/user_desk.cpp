@@ -27,7 +27,7 @@ using net::Socket;
 
 constexpr std::chrono::seconds kFirstHandshake{5};
 
-// Whoever vanishes without a word is noticed within a minute.
+// A peer that vanishes silently is noticed within a minute.
 void keep_alive(Socket& socket) {
   const int on = 1, idle = 30, interval = 10, count = 3;
   const int fd = socket.native_handle();
@@ -74,7 +74,7 @@ std::string told(int connections) {
 
 }  // namespace
 
-/// What connections with one key have together.
+/// The common state of all connections with one key.
 struct UserDesk::Share {
   explicit Share(asio::io_context& io) : bucket(io) {}
   TokenBucket bucket;
@@ -367,7 +367,7 @@ bool UserDesk::take(const ConnectionPtr& mine, std::uint64_t number) {
   return true;
 }
 
-// Those that await calls hear that the service lives.
+// Connections that await calls hear that the service lives.
 void UserDesk::beat() {
   for (const auto& [name, job] : jobs_) {
     for (const auto& [node, connection] : job->awaiting) {

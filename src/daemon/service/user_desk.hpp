@@ -37,7 +37,7 @@ struct UserTerms {
   UserLimits limits;
 };
 
-/// Of the connections with one key.
+/// Counts of the connections with one key.
 struct KeyCounts {
   std::size_t connections = 0;
   std::uint64_t bytes = 0;
@@ -58,12 +58,12 @@ struct UserCounts {
 
 class UserDesk {
  public:
-  /// `audit` is told what users and administrators want to read later.
+  /// `audit` gets what users and administrators want to read later.
   UserDesk(asio::io_context& io, std::function<void(nlohmann::json event)> audit);
 
   /// The connections of keys that are good no more end.
   void learn(UserTerms terms);
-  /// From now on there are no new jobs.
+  /// Stops accepting new jobs.
   void drain() { draining_ = true; }
   void serve(net::Socket socket, std::string from, Opening opening);
   UserCounts counts() const;

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostKeys = 200;  // that are told: a packet has 64 KiB
+constexpr std::size_t kMostKeys = 200;  // the most in a message: a packet has 64 KiB
 
 std::map<std::string, KeyCounts> key_counts(const json& said) {
   std::map<std::string, KeyCounts> counts;

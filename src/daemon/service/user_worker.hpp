@@ -29,7 +29,7 @@ class UserWorker {
   /// Starts `self service-user`. Throws Failure.
   UserWorker(asio::io_context& io, std::string user, const std::string& self, Events events);
 
-  /// Of the keys, the user's.
+  /// Sends the process those of the keys that are the user's.
   void tell(const std::vector<ServiceKey>& keys, const UserLimits& limits);
   void drain();
   /// Hands a connection over; it stays the caller's to close. False: the process does not keep up.

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kReport{500};
-// What the process needs besides the buffers of its connections.
+// Memory that the process needs besides the buffers of its connections.
 constexpr std::uint64_t kOwnMemory = std::uint64_t{128} << 20;
 constexpr std::uint64_t kOwnFiles = 256;  // besides connections and strangers
 

@@ -1,5 +1,5 @@
-// The process of a service that serves one user: all connections of the user's jobs are its own,
-// so the system shares the host out among users, and what breaks one breaks no other.
+// The process of a service that serves one user. It has all connections of the user's jobs, so the
+// system divides the host fairly among users. A crash ends only that user's connections.
 #pragma once
 
 namespace isthmus::daemon {

@@ -1,6 +1,6 @@
-// Whatever the other process does to the memory of a ring, at any moment: no access beyond it,
-// never more bytes than it has, and nothing moved once a counter is nonsense. Each step is three
-// bytes: who does what, and how much.
+// The other process may do anything to the memory of a ring, at any moment. There is no access
+// beyond it, never more bytes than it has, and no movement after a wrong counter. Each step is
+// three bytes: who does what, and how much.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Runs the fuzzer's harness over random steps, where there is no fuzzer.
+// Runs the fuzzer's harness over random steps, for compilers without a fuzzer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

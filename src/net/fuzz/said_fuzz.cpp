@@ -1,5 +1,5 @@
-// What the other end of a stream says about its leg, before it says Hello: no access beyond it,
-// what is read is whole, and it is read again as it was.
+// The other end of a stream may say anything about its leg before it says Hello. There is no access
+// beyond it, and what is read is whole and reads the same again.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

@@ -1,4 +1,5 @@
-// Runs the fuzzer's harness over lawful bodies and mutations of them, where there is no fuzzer.
+// Runs the fuzzer's harness over lawful bodies and mutations of them, for compilers without a
+// fuzzer.
 #include <gtest/gtest.h>
 
 #include <algorithm>

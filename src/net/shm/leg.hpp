@@ -1,5 +1,5 @@
 // The two ends of an authenticated unix socket agree here to send their bytes by rings in shared
-// memory, before they say Hello. docs/protocol.md describes the exchange.
+// memory. They do so before they say Hello; docs/protocol.md describes the exchange.
 #pragma once
 
 #include <asio/awaitable.hpp>

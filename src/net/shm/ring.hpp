@@ -17,7 +17,7 @@
 namespace isthmus::net {
 
 /// The head of a ring in shared memory. All zeros is an empty ring that nobody sleeps at. Beside
-/// its counter each side finds the flag that it looks at whenever that has moved: a line that the
+/// its counter each side finds the flag that it looks at whenever that has moved. A line that the
 /// other has changed takes some 100 ns to come.
 struct RingHead {
   static constexpr std::size_t kLine = 64;  // a cache line

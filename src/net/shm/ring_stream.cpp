@@ -189,7 +189,7 @@ void RingStream::forget() {
 
 void RingStream::wake_peer() {
   const char bell = 0;
-  // A socket that is full of wake-ups needs no other. hear() learns of one that has ended.
+  // A socket that is full of wake-ups does not need another.
   (void)::send(socket().native_handle(), &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -1,5 +1,5 @@
-// Memory that two processes of one host share, and how one gives it to the other: without a name,
-// so nothing is left behind however they end.
+// Memory that two processes of one host share. One gives it to the other without a name, so nothing
+// is left behind however they end.
 #pragma once
 
 #include <cstddef>

@@ -157,7 +157,7 @@ Heard::~Heard() {
 }
 
 const Library& Library::open() {
-  static const Library library = load();  // anew after it has thrown
+  static const Library library = load();  // again after it has thrown
   return library;
 }
 

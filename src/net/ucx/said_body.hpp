@@ -24,8 +24,8 @@ struct Card {
   std::vector<std::byte> address{};
 };
 
-/// Bytes cannot go by another leg, and why; here is where UCX can send them to; they can go by it;
-/// the next byte brings shared memory (shm/leg.hpp).
+/// No: bytes cannot go by another leg, and why. Here: the address of UCX on this side. Good: they
+/// can go by it. Memory: the next byte brings shared memory (shm/leg.hpp).
 enum class Says : std::uint8_t { No = 0, Here = 1, Good = 2, Memory = 3 };
 
 struct Said {

@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// By what UCX goes, and whether the threads look at it or sleep and are woken.
+/// The transports of UCX, and whether the threads look at it or sleep and are woken.
 struct Case {
   const char* transports;
   bool looking;
@@ -50,7 +50,7 @@ class UcxStreamTest : public testing::TestWithParam<Case> {
     for (const auto& stream : stream_) {
       if (stream) stream->close();  // who waits for it holds it
     }
-    for (asio::io_context& io : io_) {  // it is told, and lets go
+    for (asio::io_context& io : io_) {  // it hears of that, and lets go
       io.restart();
       io.poll();
     }

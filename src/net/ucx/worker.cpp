@@ -83,8 +83,8 @@ void Worker::open() {
     const ucs_status_t read = ucx_->config_read("ISTHMUS", nullptr, &config);
     need(read, "its configuration", heard.first());
   }
-  // Shared memory tells of peers that are gone only if asked to; of the program's memory nothing is
-  // registered, so what kind it is need not be remembered.
+  // Shared memory reports peers that are gone only on request. The program's memory is not
+  // registered, so its kind need not be remembered.
   for (const auto& [key, value] : {std::pair{"MM_ERROR_HANDLING", "y"}, {"MEMTYPE_CACHE", "n"}}) {
     static_cast<void>(ucx_->config_modify(config, key, value));
   }

@@ -1,5 +1,5 @@
-/* Messages over 2 GiB, one way: through a large datatype with the names that count in int, without
-   and with gaps, and through the _c names where both libraries have them. */
+/* Messages over 2 GiB, one way. They go through a large datatype with names that count in int,
+   without and with gaps. They also use the _c names where both libraries have them. */
 #include <stdint.h>
 
 #include "../../programs/p2p/p2p.h"
@@ -13,7 +13,7 @@ static const size_t kSpan = (size_t)kStride * kBlocks;
 static uint64_t sample(size_t place, int number) {
   return (place + 1) * 0x9E3779B97F4A7C15u ^ (uint64_t)number * 0xC2B2AE3D27D4EB4Fu;
 }
-/* Where a packed byte stands in memory. */
+/* The place of a packed byte in memory. */
 static char* at(char* data, size_t place, int gaps) {
   return data + (gaps ? place / kBlock * kStride + place % kBlock : place);
 }

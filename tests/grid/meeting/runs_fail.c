@@ -1,7 +1,7 @@
-/* What may go wrong between two runs: `runs_fail hold FILE UNTIL` has a port at which nobody
-   accepts until that other file is there, `runs_fail wrong FILE` tries ports that are none;
-   `runs_fail wait FILE` accepts and waits for what never comes, from `runs_fail die FILE`;
-   `runs_fail leave FILE` fails after it has disconnected. */
+/* Failures between two runs: `runs_fail hold FILE UNTIL` has a port at which nobody accepts until
+   that other file is there, `runs_fail wrong FILE` tries ports that are none; `runs_fail wait FILE`
+   accepts and waits for what never comes, from `runs_fail die FILE`; `runs_fail leave FILE` fails
+   after it has disconnected. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

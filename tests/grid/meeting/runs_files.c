@@ -1,6 +1,6 @@
 /* Files that two runs have open together: `runs_files accept PORT FILE` and `runs_files connect
-   PORT FILE`. With `wrong` behind that, names differ; `die` ends the one that connects while the
-   other waits in the file. */
+   PORT FILE`. A last argument `wrong` gives them different names; `die` ends the one that connects
+   while the other waits in the file. */
 #include <string.h>
 
 #include "../../programs/comm/check.h"

@@ -65,7 +65,7 @@ static void derived(void) {
   MPI_Type_free(&inner);
 }
 
-/* A datatype for so many digits; MPI_DATATYPE_NULL when a rank's library, without Fortran, has
+/* A datatype for `digits` digits; MPI_DATATYPE_NULL when a rank's library, without Fortran, has
  * none. */
 static MPI_Datatype fortran_real(int digits) {
   MPI_Datatype kind = MPI_DATATYPE_NULL;

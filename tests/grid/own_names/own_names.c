@@ -1,6 +1,6 @@
 /* A program that has a function for every name that Isthmus uses of other libraries (names.S). Each
- * goes on to the one of that name behind the program, so all goes well whoever calls it. Prints how
- * many of them Isthmus's libraries would call, and their names. */
+ * calls the next function of that name behind the program, so all callers get the right result.
+ * Prints how many of them Isthmus's libraries would call, and their names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The commands of PBS that scripts of `isthmus submit` need, on one host, as OpenPBS' manual pages
-(section 1B) have them: what they take and print, what a job finds in its environment. The pages say
-no more of a status than that it is above 0: here it is the number of pbs_error.h modulo 256. In the
-folder $FAKE_PBS a file `queue.NAME` is a queue, and `blocked.NAME` keeps its jobs from starting.
-Linked as qsub, qstat, qdel, qrerun."""
+"""The commands of PBS that scripts of `isthmus submit` need, on one host. Arguments, output and a
+job's environment are those of OpenPBS' manual pages (section 1B). The pages say no more of a status
+than that it is above 0: here it is the number of pbs_error.h modulo 256. In the folder $FAKE_PBS a
+file `queue.NAME` is a queue, and `blocked.NAME` keeps its jobs from starting. Linked as qsub,
+qstat, qdel, qrerun."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def fail(status: int, sentence: str) -> None:
 
 
 def note(job: str, **changes: object) -> dict:
-    """What is known of a job, with the changes."""
+    """The state of a job, with the changes."""
     file = HERE / f"{job}.json"
     known = json.loads(file.read_text()) if file.exists() else {}
     known |= changes

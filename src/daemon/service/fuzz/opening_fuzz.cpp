@@ -1,5 +1,5 @@
-// What a stranger may send to a service first: never an access beyond it, and what is taken for an
-// opening names a key and a job that files and logs may have.
+// A stranger may send anything to a service first. The reader never reads beyond it, and an
+// accepted opening names a key and a job that may stand in files and logs.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -1,4 +1,4 @@
-// Runs the fuzzer's harness over mutations of an opening, where there is no fuzzer.
+// Runs the fuzzer's harness over mutations of an opening, for compilers without a fuzzer.
 #include <gtest/gtest.h>
 
 #include <cstdint>
