@@ -71,8 +71,8 @@ class Agent:
         arrival: "Arrival | None" = None,
     ) -> None:
         """`target` is where ssh goes; None: this host. `show` gets each line that the agent writes
-        on its standard error. With `arrival` the agent has dialled in, and no command is
-        needed."""
+        on its standard error. If it has an `arrival`, the agent has dialled in, and a command is
+        not needed."""
         self.label = label
         self.command = list(command)
         self.target = target

@@ -234,8 +234,8 @@ class BringUp:
         await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
 
     def _local_first(self, spec: AgentPlan, agent: Agent) -> int:
-        """How many ranks of earlier clusters share its host. Only clusters count whose ranks all
-        run beside their agents."""
+        """The number of ranks of earlier clusters that share its host. Only clusters count whose
+        ranks all run beside their agents."""
         if spec.cluster not in self._near.here:
             return 0
         return sum(

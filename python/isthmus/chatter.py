@@ -61,7 +61,7 @@ _HOST = re.compile(rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal")
 _MAX_BLOCK = 64  # lines
 
 
-# What ranks themselves say of the end that the launcher will tell.
+# The ranks' own words about the end that the launcher will report.
 _LAST_WORDS = re.compile(rb'rank \d+ (\(cluster ".*"\) ended|called MPI_Abort)')
 
 
@@ -91,7 +91,7 @@ class LastWords:
 
 
 class Chatter:
-    """Of one agent's output, a descriptor each."""
+    """Sifts the output of one agent, each descriptor by itself."""
 
     def __init__(self) -> None:
         self.kept: list[bytes] = []  # lines, in order
@@ -116,7 +116,7 @@ class Chatter:
         return (found[1] or found[2]).decode(errors="replace") if found else ""
 
     def sift(self, fd: int, data: bytes) -> bytes:
-        """What of it is the ranks' own. A rule that may begin a block waits for the next line."""
+        """The ranks' own part of it. A rule that may begin a block waits for the next line."""
         held = self._held.setdefault(fd, [])
         data = self._begun.pop(fd, b"") + data
         last = data[data.rfind(b"\n") + 1 :]
@@ -138,7 +138,7 @@ class Chatter:
         return passed
 
     def rest(self) -> Iterator[tuple[int, bytes]]:
-        """What waits, by descriptor, at the end of the output."""
+        """The data that waits, by descriptor, at the end of the output."""
         for fd, held in self._held.items():
             waiting = b"".join(held) + self._begun.pop(fd, b"")
             held.clear()
@@ -173,7 +173,7 @@ class Chatter:
 
 
 def _may_become_hydras(line: bytes) -> bool:
-    """Of a line without its end."""
+    """The line has no end yet."""
     return bool(_BAR_BEGUN.fullmatch(line)) or any(
         words.startswith(line) or line.startswith(words) for words in _HYDRAS
     )

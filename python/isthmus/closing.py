@@ -17,7 +17,7 @@ class Closing:
         self._ending = ending
         self._grace = grace
         self._kill = kill
-        self._heard: float | None = None  # when ranks were told that the run is broken
+        self._heard: float | None = None  # when ranks heard that the run is broken
 
     def heard(self) -> None:
         """Call this when gateways have told ranks of a fault or an MPI_Abort."""

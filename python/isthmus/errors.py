@@ -42,8 +42,8 @@ class PlacedError(RunError):
 
 class JointError(RunError):
     """Errors of one kind at several places, each with its own sentence and remedy. An error that
-    several places share is told once. All but the first follow a "isthmus: " of their own; whoever
-    prints them adds the first one."""
+    several places share is printed once. All but the first follow a "isthmus: " of their own; the
+    printer adds the first one."""
 
     def __init__(self, errors: Sequence[IsthmusError]) -> None:
         super().__init__("\nisthmus: ".join(str(error) for error in _once(errors)))

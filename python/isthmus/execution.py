@@ -69,8 +69,9 @@ def run(options: RunOptions) -> int:
 
 
 def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:
-    """Completes ISTHMUS_NETWORK for all ranks: what the grid file says about its links, then the
-    measurements of `isthmus tune` or, in their place, the user's figures. Later entries win."""
+    """Completes ISTHMUS_NETWORK for all ranks with what the grid file says about its links. Then
+    come the measurements of `isthmus tune` or, in their place, the user's figures. Later entries
+    win."""
     stored = store.read(file)
     if stored.trouble:
         voice.warn(stored.trouble)

@@ -50,8 +50,9 @@ class Grace:
     def of_launcher(
         self, outcome: Outcome, cluster: str, heard: float | None, *, aborting: bool
     ) -> float | None:
-        """Seconds that the native launcher then has before SIGTERM. `heard`: how long ago ranks
-        were told, if known. None: the cluster's agent knows best. `aborting`: as above."""
+        """Seconds that the native launcher then has before SIGTERM. `heard`: the seconds since the
+        ranks heard of it, if known. Returns None if the cluster's agent knows best. `aborting`: as
+        above."""
         if heard is None or outcome.weight == Weight.USER:
             return None
         own = aborting or _is_of(outcome, cluster)

@@ -78,8 +78,8 @@ class ClusterSpec(Table):
 
 class _Door(Table):
     """A place where connections come in. `listen` is for addresses that are translated. Both have
-    one entry, or one for each cluster that connects. `port` is used where they have none. With
-    `threads`, that number of gateways stands there, each on a thread of its own."""
+    one entry, or one for each cluster that connects. `port` is used where they have none. If it has
+    `threads`, that number of gateways runs there, each on a thread of its own."""
 
     host: Host | None = None
     address: Addresses | None = None

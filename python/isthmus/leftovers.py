@@ -25,7 +25,7 @@ class Leftovers:
             )
 
     def remove(self) -> None:
-        """Now, where there is no folder among them. The shell ends."""
+        """Removes them now, unless a folder is among them. The shell ends."""
         for file in self._files:
             if not file.is_dir():
                 file.unlink(missing_ok=True)

@@ -10,8 +10,8 @@ from isthmus.errors import IsthmusError
 
 
 class Weight(IntEnum):
-    """Which outcome is reported when several come at once: a request of the user, MPI_Abort, a
-    broken part, and last the exit status of a program, which all of these cause."""
+    """The order in which outcomes count if several come at once: a request of the user, MPI_Abort,
+    a broken part. The exit status of a program comes last, because all of these cause it."""
 
     EXIT = 1
     FAULT = 2

@@ -8,8 +8,8 @@ world stand in the order in which they first got a rank. Each holds one block of
 its parts in the order of the command line.
 
 A rank map gives the cluster of each world rank instead. Then parts have ranks in the order of the
-command line, clusters stand in the order of their first ranks, and native ranks ascend as world
-ranks do.
+command line. Clusters are in the order of their first ranks, and native ranks ascend as world ranks
+do.
 """
 
 from collections.abc import Mapping, Sequence

@@ -147,7 +147,7 @@ def make_plan(
     guests: bool = False,
     far: bool = False,
 ) -> Plan:
-    """UsageError if ranks do not fit or clusters are not joined. With `joining` the agents of ranks
+    """UsageError if ranks do not fit or clusters are not joined. If `joining`, the agents of ranks
     dial in from batch jobs, on hosts that are not known yet. A gateway with a given address still
     stands where the grid file puts it, and is started there. `guests`: other runs may come, also to
     one cluster, and by relays. `far`: runs or ranks on other hosts may come."""

@@ -37,9 +37,9 @@ class Questions:
         told: Told,
     ) -> None:
         """`reply` gets an agent, a rank, the number of its question, and the answer. `spawn` gets a
-        rank, the commands to start, the port where they are to connect, and a callback: that gets
-        the reason if they cannot start, else an empty string. `told` gets a rank and a piece of its
-        profile, and returns the answer."""
+        rank, the commands to start, the port where they are to connect, and a callback. The
+        callback gets the reason if they cannot start, else an empty string. `told` gets a rank and
+        a piece of its profile, and returns the answer."""
         self._job = job
         self._ports = ports
         self._abroad = abroad

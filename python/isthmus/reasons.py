@@ -161,7 +161,7 @@ class Reasons:
 
 
 def _died(message: Message) -> str:
-    """What a gateway would say of the first rank that ended early, or nothing."""
+    """The message of a gateway about the first rank that ended early, or nothing."""
     rank = message.get("died")
     return f"{rank} {WITHOUT}" if isinstance(rank, str) else ""
 

@@ -86,7 +86,7 @@ def direct_leg(count: Mapping[str, float]) -> str:
 
 
 def _of_tcp(count: Mapping[str, float]) -> tuple[str, str]:
-    """What was lost, and the streams, of conduits from process to process."""
+    """The lost bytes and the streams of conduits from process to process."""
     return f"{count.get('lost_bytes', 0):.0f}", f"{count.get('streams', 0):.0f}"
 
 
@@ -96,9 +96,9 @@ _MUCH = 100e6  # bytes, beside which what else a gateway does takes little time
 
 
 def stats_table(plan: Plan, stats: Stats) -> None:
-    """What crossed, a row per direction of each link, on standard error; then what went from
-    process to process, by clusters."""
-    # What draws tables takes 45 ms, which runs that want none need not wait for (2026-11).
+    """Prints the traffic on standard error: a row for each direction of each link. Then comes the
+    traffic from process to process, by clusters."""
+    # The imports for tables take 45 ms, and most runs print none (2026-11).
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
@@ -139,7 +139,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{count['wire_bytes']:.0f}",
             *(_of_tcp(count) if leg.startswith("direct") else ()),
         )
-    # Of sockets that are as ever nobody need be told.
+    # Ordinary sockets are not worth a line.
     for (node, cluster), near in sorted(stats.near.items()):
         legs = [
             f"{words} ({near[leg]} of {near['processes']})"

@@ -109,10 +109,10 @@ def gateway_links(
     """The conduits between gateways. `gateways[c]` lists the nodes that serve cluster c, at least
     one. If clusters have several, the i-th of one is linked with the i-th of the other. The shorter
     list wraps around, so that each gateway has a link to each neighbouring cluster. The i-th
-    conduit takes the i-th link of the pair. A gateway that serves both clusters needs no link; the
-    others of the two are linked with it if they have no other partner. The gateway of the cluster
-    that comes first in the world connects to the other. UsageError: more links than gateways can
-    carry."""
+    conduit takes the i-th link of the pair. A gateway that serves both clusters does not need a
+    link; the others of the two are linked with it if they have no other partner. The gateway of the
+    cluster that comes first in the world connects to the other. UsageError: more links than
+    gateways can carry."""
     made: dict[frozenset[int], GatewayLink] = {}
     for (a, b), specs in pairs.items():
         both = [node for node in gateways[a] if node in gateways[b]]

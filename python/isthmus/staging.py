@@ -34,7 +34,7 @@ class StagedFile:
 
 
 def staged(path: str) -> StagedFile:
-    """UsageError if there is no such file, or no place for it."""
+    """Raises UsageError if the file or a place for it does not exist."""
     if ".." in Path(path).parts:
         raise UsageError(
             f"--stage {path}: the file lies outside the working directory",

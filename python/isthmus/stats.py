@@ -1,4 +1,4 @@
-"""What crossed, as agents count it."""
+"""Traffic, as agents count it."""
 
 import contextlib
 from collections.abc import Collection, Set
@@ -25,19 +25,19 @@ class Stats:
     cpu: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     async def collect(self, members: Members, limit: float) -> None:
-        """Of all gateways that are left; each has `limit` seconds to answer."""
+        """Asks all gateways that are left; each has `limit` seconds to answer."""
         for member in members:
             if member.lost or not member.plan.gateways:
                 continue
-            # The run's own outcome is told; this is not the place for another.
+            # The run reports its own outcome; this is not the place for another.
             with contextlib.suppress(IsthmusError):
                 answer = await member.agent.request("stats", "stats", limit)
                 own = {gateway.node for gateway in member.plan.gateways}
                 self.add(answer, member.plan.cluster, own)
 
     def add(self, answer: dict[str, Any], cluster: int, gateways: Set[int]) -> None:
-        """Of a `stats` message from an agent of that cluster with those gateways. Each direction of
-        a link counts as the gateway that sent it says."""
+        """Adds a `stats` message from an agent of that cluster with those gateways. Each direction
+        of a link counts as the gateway that sent it says."""
         for link in answer.get("links") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 key = int(link["from"]), int(link["to"])

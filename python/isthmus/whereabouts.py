@@ -45,7 +45,7 @@ class Whereabouts:
         return view(sorted(self._ranks()), answers) if answers else []
 
     async def gather(self, *, traces: bool) -> Answers:
-        """New answers. With `traces`, processes that trace also write their records out."""
+        """New answers. If `traces`, processes that trace also write their records out."""
         async with self._asking:
             self.answers.clear()
             asked = [m for m in self.members if not m.lost]

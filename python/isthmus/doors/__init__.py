@@ -1,1 +1,1 @@
-"""Where this command listens, and how strangers are kept from shutting its doors."""
+"""The places where this command listens, and the limits that keep strangers from blocking them."""

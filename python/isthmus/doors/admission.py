@@ -15,7 +15,8 @@ Ticket = TypeVar("Ticket", bound=Hashable)
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a connection comes from. `network` is one host, `site` one customer of a provider."""
+    """The place that a connection comes from. `network` is one host, `site` one customer of a
+    provider."""
 
     network: Hashable
     site: Hashable
@@ -35,7 +36,7 @@ def of_address(text: str) -> Origin:
 
 
 def of_user(number: int) -> Origin:
-    """Of a process on this host, which came by a unix socket."""
+    """The origin of a process on this host, which came by a unix socket."""
     return Origin(("user", number), ("user", number), f"user {number} of this host")
 
 
@@ -75,7 +76,7 @@ class Admission(Generic[Ticket]):
         return len(self._places)
 
     def of(self, network: Hashable) -> int:
-        """How many of a network are here."""
+        """The number of connections from a network."""
         return sum(len(pool.of_network.get(network, ())) for pool in (self._strangers, self._known))
 
     def arrives(self, ticket: Ticket, origin: Origin) -> Ticket | None:

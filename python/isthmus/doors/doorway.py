@@ -1,5 +1,5 @@
-"""Accepts connections, and bounds what those cost that have not proved who they are: their number
-(admission.py), their time, their memory, and what is said of them."""
+"""Accepts connections. Bounds the cost of those that have not proved who they are: their number
+(admission.py), their time, their memory, and the log lines about them."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from isthmus.errors import RunError
 PATIENCE = 10.0  # seconds that a connection has for its proof
 MOST_FIRST = 4096  # bytes of a first line
 # A handshake of asyncio takes 0.34 MB and 2 ms of a processor (November 2026), a connection without
-# one 6 KB. Those of callers who do not name the door are fewer, and begin at a bounded rate.
+# one 6 KB. Callers who do not name the door have fewer, and they begin at a bounded rate.
 HANDSHAKES = Limits(total=64, of_network=32, of_site=48)
 NAMELESS = Limits(total=16, of_network=8, of_site=12)
 NAMELESS_A_SECOND = 40
@@ -110,7 +110,7 @@ class _Handshakes:
 
 
 class Doorway:
-    """Of one kind of connections, from the first to `close`."""
+    """Serves one kind of connections, from the first to `close`."""
 
     def __init__(
         self,
@@ -124,10 +124,10 @@ class Doorway:
         limits: Limits | None = None,
         first_line: int = MOST_FIRST,
     ) -> None:
-        """With a `context`, connections speak TLS. Either a `factory` makes their protocols, which
-        report the finished handshake as the proof. Or `greet` runs until the proof, or longer.
-        Users call the door by one of `names` (`server_name`), and go before others.
-        `say` is for troubles, `tell` for strangers."""
+        """Connections speak TLS if there is a `context`. Either a `factory` makes their protocols,
+        which report the finished handshake as the proof. Or `greet` runs until the proof, or
+        longer. Users call the door by one of `names` (`server_name`), and go before others. `say`
+        is for troubles, `tell` for strangers."""
         self._factory = factory
         self._greet = greet
         self._context = context
@@ -223,7 +223,7 @@ class Doorway:
         task.add_done_callback(self._tasks.discard)
 
     def _turn_has_come(self, place: Place) -> None:
-        """Of one that had no task so far."""
+        """The place had no task so far."""
         if place.is_dropped:
             self._nameless.waits_no_more(place)
             place.connection.close()
@@ -335,8 +335,8 @@ class FirstLine(asyncio.Protocol):
         self._come.set()
 
     async def streams(self, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Once the first line has come: it is what the reader gives first, of lines of at most
-        `limit` bytes. EOFError where it is too long, or does not come."""
+        """Returns after the first line, which the reader gives first, of lines of at most `limit`
+        bytes. EOFError where it is too long, or does not come."""
         await self._come.wait()
         first, end, _ = self._got.partition(b"\n")
         if not end or len(first) > self._most or not self._transport:
@@ -353,7 +353,7 @@ class FirstLine(asyncio.Protocol):
 
 
 def _affordable(limits: Limits) -> Limits:
-    """Of the files that this process may open, strangers take a quarter."""
+    """Strangers take at most a quarter of the files that this process may open."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most == resource.RLIM_INFINITY:
         return limits

@@ -27,8 +27,8 @@ def record_there(connection: socket.socket) -> bytes | None:
 
 
 async def client_hello(connection: socket.socket) -> bytes:
-    """The first record of TLS, once it has come: whoever says nothing, or says it slowly, gets no
-    TLS object. All bytes stay. EOFError where something else comes."""
+    """The first record of TLS, once it has come. A caller that says nothing, or says it slowly,
+    gets no TLS object. All bytes stay. EOFError where something else comes."""
     size = _size_of_record(await _come(connection, _RECORD))
     record = await _come(connection, size)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)

@@ -22,7 +22,8 @@ class Assignment:
         wires: Wires,
         allowed: Sequence[frozenset[int]] | None = None,
     ) -> None:
-        """`allowed[rank]`: the clusters that a rank may use. None lets all ranks use all."""
+        """`allowed[rank]`: the clusters that a rank may use. All ranks may use all clusters if it
+        is None."""
         self.part = list(part)
         self._wires = wires
         self._allowed = allowed

@@ -105,7 +105,7 @@ static int same_clock(void) {
   return mine[0] && memcmp(mine, its, sizeof mine) == 0;
 }
 
-/* Each side notes when it sent and received; the leader is told at the end. */
+/* Each side notes when it sent and received; the leader gets all times at the end. */
 static void one_way(const char* text, int bytes, int rounds, int back) {
   if (rank % pairs != 0) return;
   enum { SENT, RECEIVED, TIMES };

@@ -55,7 +55,7 @@ async def wait_for_calls(
     pause = _AGAIN
 
     async def take(number: int) -> None:
-        """A connection that is lost before the answer is made anew: the caller waits."""
+        """A connection that is lost before the answer is opened again: the caller waits."""
         deadline = time.monotonic() + _CALL_WAITS
         while time.monotonic() < deadline:
             try:

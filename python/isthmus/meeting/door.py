@@ -34,7 +34,7 @@ class Door:
         self._called: asyncio.Task[None] | None = None
 
     async def open(self, host: str, port: int) -> str:
-        """What names of ports say of it, after their `@`. RunError where it cannot listen."""
+        """Returns the text after the `@` in names of ports. RunError where it cannot listen."""
         try:
             listening = hostport.listening(port)
         except OSError as error:

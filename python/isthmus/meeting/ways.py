@@ -1,4 +1,4 @@
-"""Paths between gateways of two runs if no address leads there: by services of the grid
+"""Paths between gateways of two runs if no address leads there. They go by services of the grid
 file, and by relays of it that the run has started. Such relays join connections as services do."""
 
 import re

@@ -3,8 +3,8 @@ over the counts of its profile (docs/profile.md, "What if").
 
 A profile knows how much was sent, not in which order, so there are three figures. The least one
 waits only for bytes. The greatest one waits for everything that can form one chain (chains.py). The
-likely one treats most messages from one rank to another as serial, and those of different pairs as
-concurrent, unless measured waits show something else."""
+likely one treats most messages from one rank to another as serial, and messages of different pairs
+as concurrent. Measured waits may show something else."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def shared(crossing: Sequence[Crossing]) -> list[tuple[int, ...]]:
 
 
 def slowest(spans: Sequence[Span], sets: Iterable[tuple[int, ...]]) -> Span:
-    """Operations of one communicator are likely to follow each other. Those of different
+    """Operations of one communicator are likely to follow each other. Operations of different
     communicators are likely to run at the same time, unless a rank is in both. At most all follow
     each other."""
     nothing = Span(0, 0, 0)

@@ -60,7 +60,7 @@ def _table_2(profile: Profile) -> Table:
 
 
 def members(each: CollectiveSum) -> str:
-    """Of a collective's communicator, after its name."""
+    """The text about a collective's communicator, after its name."""
     ranks = f" of {each.size} rank{'s' if each.size != 1 else ''}" if each.size else ""
     return ranks + (f", {each.clusters} clusters" if each.clusters > 1 else "")
 

@@ -6,8 +6,8 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def class_text(size: int) -> str:
-    """The class of a logarithm to base 2: "8-15 B". From 1024 bytes on, the upper end belongs to
-    the next class: "64-128 KiB"."""
+    """The class of a logarithm to base 2: "8-15 B". The upper end belongs to the next class from
+    1024 bytes on: "64-128 KiB"."""
     if size < 0:
         return "0 B"
     unit, rest = divmod(size, 10)

@@ -1,4 +1,4 @@
-"""Where agents dial in, and the wait until those of all clusters are there."""
+"""The place where agents dial in, and the wait until those of all clusters are there."""
 
 import asyncio
 import contextlib
@@ -52,7 +52,7 @@ class Guest:
 class Door:
     """Of one job. `say` is given what is worth telling; `over(cluster)` asks the cluster's
     scheduler whether its part will never come, and says why, or returns an empty text;
-    `moved(cluster, printed)` is told what giving a part back to its queue has printed."""
+    `moved(cluster, printed)` gets the output of the command that gave a part back to its queue."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class Door:
         return max(0.01, min(due) - now)
 
     async def _release(self, now: float) -> None:
-        """Those who have waited long enough go back into their queues."""
+        """Guests that have waited long enough go back into their queues."""
         hold = self._policy.hold
         for cluster, guest in list(self.guests.items()):
             if hold is None or now - guest.since < hold:
@@ -199,7 +199,7 @@ class Door:
             self._do(self._hear_of(cluster, guest))
 
     async def _hear_of(self, cluster: str, guest: Guest) -> None:
-        """How one was given back; nothing where its scheduler was quicker, and has ended it."""
+        """Reports how one was given back, or nothing if its scheduler has ended it before."""
         try:
             said = await asyncio.wait_for(guest.arrival.read(), _REQUEUE_LIMIT)
         except (RunError, asyncio.TimeoutError):

@@ -1,4 +1,4 @@
-"""`isthmus join`: brings an agent to the orchestrator of a job, who waits elsewhere.
+"""`isthmus join`: brings an agent to the orchestrator of a job, which runs elsewhere.
 
 This file stands alone, for Python 3.8 and its standard library, since `isthmus submit` puts it
 beside its batch scripts: clusters need no Python packages. First both sides speak in lines of JSON
@@ -41,8 +41,8 @@ def say(sentence: str) -> None:
 
 
 def context(key: str) -> ssl.SSLContext:
-    """TLS 1.3 in which this end shows its own certificate. That of the door is looked at once it is
-    there: it is known by its mark, and its times are of no importance, since clocks differ."""
+    """TLS 1.3 in which this end shows its own certificate. The door's certificate is checked after
+    it has come. Its mark identifies it, and its times do not matter, since clocks differ."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_3
     made.check_hostname = False
@@ -244,7 +244,8 @@ def bridge(stream: ssl.SSLSocket, command: list[str]) -> int:
 
 
 def seconds_left(text: str) -> int | None:
-    """Of "[DAYS-][[HOURS:]MINUTES:]SECONDS", as Slurm says it; None where there is no limit."""
+    """The seconds of "[DAYS-][[HOURS:]MINUTES:]SECONDS", as Slurm writes it. An unlimited job has
+    None."""
     days, dash, rest = text.strip().partition("-")
     if not dash:
         days, rest = "0", days

@@ -87,7 +87,7 @@ class Part:
         )
 
     def cancel(self) -> str:
-        """What went wrong; empty when the job is cancelled, or has ended. Its key goes too."""
+        """Returns the error; empty when the job is cancelled, or has ended. Its key goes too."""
         if not self.identifier:
             return ""
         text = ":"

@@ -13,7 +13,7 @@ _LEAST = 16  # characters of the column that shrinks
 
 
 class Rows:
-    """Columns by their names. If there is no room, columns of `spare` are left out, from its first.
+    """Columns by their names. In a narrow terminal columns of `spare` are left out, from its first.
     Before that, one column shrinks: `cropped` to one line, or `wrapped` to several."""
 
     def __init__(

@@ -55,7 +55,7 @@ def is_private(folder: Path) -> bool:
 
 def own_folder() -> Path:
     """The one for a new run. Another user who has taken its name in /tmp only makes it longer.
-    OSError where there is none."""
+    Raises OSError if it does not exist."""
     if named := os.environ.get("ISTHMUS_RUNS"):
         return _made(Path(named))
     trouble = OSError("no folder can hold a socket")

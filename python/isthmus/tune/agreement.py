@@ -46,7 +46,7 @@ class Doubt:
 @dataclass(frozen=True)
 class Verdict:
     """`figures` are the best of all runs. `spreads` say for each row of them (clusters, then pairs)
-    how far away the second best run is, at worst; None with a single run."""
+    how far away the second best run is, at worst. A single run has None."""
 
     figures: Figures
     spreads: list[float | None]

@@ -44,9 +44,9 @@ class PairFigures(LaterModel):
 
 
 class FanFigures(LaterModel):
-    """Bytes that went from one cluster to each of the others, and to all of them at the same time,
-    with the seconds until they arrived. `both_bytes` went in `both_seconds` between it and one
-    other, both ways at the same time; 0: not measured."""
+    """Bytes that went from one cluster to each of the others, alone and all at the same time, with
+    the seconds until they arrived. `both_bytes` went in `both_seconds` between it and one other,
+    both ways at the same time; 0: not measured."""
 
     source: str
     to: list[str]

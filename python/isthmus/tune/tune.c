@@ -79,8 +79,8 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* What it costs `a` to send a message while nothing else is under way: of some rows of sends the
- * least median, known to `a`. */
+/* The time that `a` needs to send a message while nothing else is in flight. It is the least median
+   of some rows of sends, known to `a`. */
 static double alone(int a, int b) {
   enum { SENDS = 21, ROWS = 4 };
   double least = 1e9;
@@ -158,10 +158,10 @@ static void send_all(const struct Flow* flows, int number) {
   free(to);
 }
 
-/* What this process receives of a flow. Its head, the first receiver, tells the senders to begin,
- * and knows how long it took by its own clock until all receivers had everything. What a receiver
- * had when its first messages were complete would not do for a beginning: messages under way at the
- * same time share the wire, and most of the rest has come by then. */
+/* Receives this process's part of a flow. Its head, the first receiver, tells the senders to begin,
+ * and knows how long it took by its own clock until all receivers had everything. The bytes that a
+ * receiver had with its first messages would not do for a beginning. Messages in flight at the same
+ * time share the wire, and most of the rest has come by then. */
 static double receive_all(const struct Flow* flow) {
   const int head = rank == flow->to[0];
   const double begin = MPI_Wtime();
@@ -196,7 +196,7 @@ static void carry(const struct Flow* flows, int number, double* seconds) {
   free(mine);
 }
 
-/* How many messages take about kSeconds, if as many as these took `seconds`. */
+/* The number of messages that takes about kSeconds, if as many as these took `seconds`. */
 static int enough(int messages, double seconds) {
   const double count = seconds > 0 ? messages * kSeconds / seconds : kMost;
   return count > kMost ? kMost : count < WINDOW ? WINDOW : (int)count;
@@ -245,8 +245,9 @@ static void measure_pair(const int* from, const int* to, int senders, double fig
   figures[BYTES] = carried[0], figures[SECONDS] = carried[1];
 }
 
-/* From cluster `source` to each other one at the same time, each pair for about as long as it would
- * take alone: `alone` are the pairs' bytes a second. Those to itself are 0. Known to all. */
+/* Measures flows from cluster `source` to all others at the same time, each pair for about as long
+   as it would take alone: `alone` are the pairs' bytes a second. The values to itself are 0. Known
+   to all. */
 static void measure_fan(int source, int clusters, const int* members, const int* sizes,
                         const double* alone, double* bytes, double* seconds) {
   struct Flow* flows = malloc((size_t)clusters * sizeof *flows);

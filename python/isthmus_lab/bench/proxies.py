@@ -88,8 +88,8 @@ def gateways(place: Place) -> list[End]:
 
 @dataclass(frozen=True)
 class Chain:
-    """A path for plain TCP between the ends of a lab: over a proxy in place of each gateway. With
-    `throughout` it also goes over one beside each program, so that all legs between hosts are
+    """A path for plain TCP between the ends of a lab: over a proxy in place of each gateway. If
+    `throughout`, it also goes over one beside each program, so that all legs between hosts are
     encrypted."""
 
     place: Place

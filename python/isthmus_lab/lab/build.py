@@ -18,7 +18,7 @@ _PORT_BUFFER = 512_000  # bytes that a switch holds for one node
 _NODE_BUFFER = 4_000_000
 # Nodes behind shaped links hand the network at least this many segments at a time. TCP alone
 # would send far hosts two at a time: when 16 nodes all sent to all, the WAN box delivered 6 ms late
-# on average, 60 at most. With six it is 50 us, and 1.5 ms (2 cores, November 2026).
+# on average, 60 at most. A minimum of six makes that 50 us, and 1.5 ms (2 cores, November 2026).
 _LEAST_SEGMENTS = 6
 
 

@@ -57,7 +57,7 @@ def join(name: str) -> None:
 
 
 def limited(name: str, cores: float) -> Path:
-    """A group whose processes get this number of cores together, in turns as short as possible: a
+    """A group whose processes get this number of cores together, in turns as short as possible. A
     process that has used up its own turn waits for the next. RunError if that fails."""
     period = round(_LEAST / cores) if cores < 1 else _PERIOD
     quota = max(_LEAST, round(period * cores))

@@ -11,7 +11,7 @@ def grid_toml(network: Network, nospin: Path | None = None) -> str:
     testbed wants several on nodes. A site's scheduler, if it has one, chooses the nodes. Zipper
     nodes are the gateways of the sites that they join.
 
-    With `nospin` (libisthmus_nospin), ranks of old MPICHs do not hang at their end. They spin as
+    If `nospin` (libisthmus_nospin), ranks of old MPICHs do not hang at their end. They spin as
     usual, since Isthmus knows when to sleep."""
     out = [f"# Testbed {network.name}, written by the lab."]
     for segment in network.segments.values():

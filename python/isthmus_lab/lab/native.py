@@ -34,8 +34,8 @@ def native_job(
     interleaved: bool = False,
     on: Sequence[str] = (),
 ) -> NativeJob:
-    """The native launcher's command over the nodes of all sites: in the order of the sites, or from
-    each site in turn, or the nodes of `on` in its order."""
+    """The native launcher's command over the nodes of all sites. They are in the order of the
+    sites, or from each site in turn, or the nodes of `on` in its order."""
     hosts = [node.name for node in network.nodes.values() if node.kind == "node"]
     if on:
         for name in on:

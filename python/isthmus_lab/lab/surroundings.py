@@ -29,7 +29,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         # Open MPI 5 names a daemon's folder by its process id alone, and all labs count from 1. In
         # /tmp they took each other's folders: 10 of 300 launches by three labs at once ended with
-        # status 213. With /dev/shm, which is each node's own, none of 225 did (2026-11).
+        # status 213. /dev/shm is each node's own, and there none of 225 did (2026-11).
         "PRTE_MCA_prte_tmpdir_base": "/dev/shm",
         # Nodes share the host's cores, and the launcher of each would bind to the first one.
         "OMPI_MCA_hwloc_base_binding_policy": "none",

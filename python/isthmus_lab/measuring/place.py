@@ -61,7 +61,7 @@ def loopback() -> Place:
 
 def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
     """The lab around this process. Each end is the first node of a site. If nodes of the two sites
-    reach each other only over zipper nodes, all nodes take part. With `within`, the ends are the
+    reach each other only over zipper nodes, all nodes take part. If `within`, the ends are the
     first two nodes of that site."""
     lab = Lab(Path(os.environ["ISTHMUS_LAB"]))
     facts = lab.facts()

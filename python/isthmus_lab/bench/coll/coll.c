@@ -7,8 +7,8 @@
  * `blocks` are the sizes of the clusters, whose ranks @interleaved takes in turn.
  *
  * A repetition begins on all ranks at an agreed time of one clock and lasts, on each rank, until
- * its call returns. Nothing that agrees on the time is measured, and no delay of a barrier hides a
- * part of it. Clocks of other hosts are compared with rank 0's by round trips before each task.
+ * its call returns. Agreement on the time is not measured, and no delay of a barrier hides a part
+ * of it. Clocks of other hosts are compared with rank 0's by round trips before each task.
  *
  * Rank 0 prints a line of JSON for each task: for each repetition the seconds until the last rank
  * was done, and their median over ranks. For non-blocking forms these are of the call and its
@@ -35,7 +35,7 @@ static const double NAP = 5e-4;       /* seconds between looks at the network wh
 static const double LEAST_GAP = 2e-3; /* seconds between repetitions, beyond what agreeing takes */
 static const double MOST_GAP = 4.0;   /* the same, where ranks came late */
 
-/* What a collective does with the buffers; sums are of doubles. */
+/* The effect of a collective on the buffers; sums are of doubles. */
 enum Kind { NOTHING, COPY, COLLECT, SPREAD, EXCHANGE, SUM, SUM_BLOCKS, PREFIX, PREFIX_BEFORE };
 
 typedef struct {
@@ -104,7 +104,7 @@ static void nap(double seconds) {
   nanosleep(&time, NULL);
 }
 
-/* Of the clock, not of the host: nodes of a lab have one in common. */
+/* Identifies the clock, not the host: nodes of a lab have one in common. */
 static void identify(char* text) {
   memset(text, 0, IDENTITY);
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -324,7 +324,7 @@ static void agree(void) {
   start_time = first + gap;
 }
 
-/* As long as `seconds`, with MPI_Test every now and then. */
+/* Computes for `seconds`, with MPI_Test every now and then. */
 static void compute(double seconds, int tests, MPI_Request* request) {
   const double begin = now();
   for (int i = 1; i <= tests + 1; ++i) {

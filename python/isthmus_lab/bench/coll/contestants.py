@@ -32,7 +32,7 @@ class Block:
 
 @dataclass(frozen=True)
 class IsthmusWorld:
-    """`isthmus run` over all clusters. With `choices` for ISTHMUS_COLL, only `collectives` are
+    """`isthmus run` over all clusters. If it has `choices` for ISTHMUS_COLL, only `collectives` are
     measured."""
 
     key: str

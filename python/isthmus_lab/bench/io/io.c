@@ -13,8 +13,8 @@
  *   random         reads of 4 KiB anywhere, 64 under way
  *
  * Writes are timed with MPI_File_get_size after them, which tells that they have come there.
- * Rank 0 prints a line of JSON for each task as soon as it is done: its text and the seconds of
- * each round, which are the slowest rank's. */
+ * Rank 0 prints a line of JSON for each task as soon as it is done. The line has the task's text
+ * and the seconds of each round, which are the slowest rank's. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 enum { WARM_UP = 1, BLOCK = 4096, CHUNK = 1 << 20, UNDER_WAY = 64 };
 
-static int rank, size, actors, me; /* so many ranks access the file; which of them this is, or -1 */
+static int rank, size, actors, me; /* ranks that access the file; this one among them, or -1 */
 static char *data, path[4096];
 static MPI_Offset bytes;
 static MPI_File file;

@@ -1,5 +1,5 @@
-/* BT: a flow by steps that are implicit along one direction after the other; each gives equations
- * of block-tridiagonal form along all lines, in blocks of 5 by 5.
+/* BT: a flow by steps that are implicit along one direction after the other. Each step gives
+   block-tridiagonal equations along all lines, in blocks of 5 by 5.
  *
  * Communication, all point to point: in each time step, along x and along y, eight bundles of lines
  * go there (in class B on 16 ranks 80 KB each) and back (13 KB); then two layers to all four

@@ -4,7 +4,7 @@
  * Communication, all point to point, in each of 25 steps of each iteration: sums along a row of
  * processes by halving (in class B on 16 ranks 75 and 38 KB at a time), a transposition, the pieces
  * put together along a column by doubling, and two sums of one number over all ranks in log2(ranks)
- * exchanges of 8 bytes. Nothing overlaps: each exchange waits for the wide area. Ranks are powers
+ * exchanges of 8 bytes. Exchanges never overlap: each one waits for the wide area. Ranks are powers
  * of two.
  *
  * Processes stand in R rows and C columns; each has a block of the matrix. A vector is cut into one

@@ -1,7 +1,7 @@
 /* EP, "embarrassingly parallel": pairs of Gaussian deviates out of uniform ones.
  *
- * Communication: none but one allreduce of 96 bytes at the end, of sums and counts. What a grid
- * costs here is what it costs to begin and to end. Any number of ranks. */
+ * Communication: none but one allreduce of 96 bytes at the end, of sums and counts. A grid costs
+ * only its beginning and end here. Any number of ranks. */
 #include "nas.h"
 
 static const int LOG_PAIRS[CLASSES] = {24, 25, 28, 30};

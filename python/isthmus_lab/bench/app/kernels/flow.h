@@ -1,6 +1,6 @@
-/* What LU, BT and SP have in common: the flow of a compressible fluid in a cube, as the NAS report
- * states it. Five numbers at each point (density, three momenta, energy) go with the implicit time
- * step of each kernel to a known solution, from which they also begin at the cube's walls.
+/* Shared by LU, BT and SP: the flow of a compressible fluid in a cube, as the NAS report states it.
+ * Five numbers at each point (density, three momenta, energy) go with the implicit time step of
+ * each kernel to a known solution, from which they also begin at the cube's walls.
  *
  * The cube is divided along x and y among the processes of a plane; each has all z. A process keeps
  * two points more at the sides of its neighbours. */
@@ -125,7 +125,7 @@ static void solution(const double* at, double* state) {
   }
 }
 
-/* Where an own point stands, from 0 to 1. */
+/* The place of an own point, from 0 to 1. */
 static void coordinates(int i, int j, int k, double* at) {
   const double apart = 1.0 / (width - 1);
   at[0] = (first[0] + i) * apart, at[1] = (first[1] + j) * apart, at[2] = (first[2] + k) * apart;
@@ -165,7 +165,7 @@ static void set_beginning(State* u) {
 /* -- what drives the flow -----------------------------------------------------------------------
  */
 
-/* Of one point: velocities, half of their square, energy by mass, pressure. */
+/* The values of one point: velocities, half of their square, energy by mass, pressure. */
 typedef struct {
   double v[3], half, energy, pressure;
 } Derived;
@@ -227,7 +227,7 @@ static void drive_along(int d, int place, const State* u, const Derived* of, dou
                                C15 * second_difference(of[-s].energy, of[0].energy, of[s].energy));
 }
 
-/* How the flow would change without a force, at all points but the walls. */
+/* The change of the flow without a force, at all points but the walls. */
 static void drive(const State* u, State* change) {
   static Derived* of;
   if (of == NULL) of = need(room, sizeof(Derived));
@@ -286,7 +286,7 @@ static void add_change(State* u, const State* v, double factor) {
 /* -- derivatives, for the implicit steps --------------------------------------------------------
  */
 
-/* Of the flux along d by the state. */
+/* The derivative of the flux along d by the state. */
 static inline void flux_by_state(int d, const double* u, Matrix a) {
   const Derived of = derive(u);
   const double square = 2 * of.half;
@@ -308,7 +308,8 @@ static inline void flux_by_state(int d, const double* u, Matrix a) {
   last[ENERGY] = C1 * of.v[d];
 }
 
-/* Of what viscosity takes the second difference of along d, and of the artificial one. */
+/* The derivative of the terms of which viscosity takes the second difference along d, and of the
+   artificial one. */
 static inline void viscous_by_state(int d, const double* u, Matrix n) {
   const Derived of = derive(u);
   const double by_mass = C34 / u[0];
@@ -326,8 +327,8 @@ static inline void viscous_by_state(int d, const double* u, Matrix n) {
   for (int m = 0; m < VARIABLES; ++m) n[m][m] += ARTIFICIAL[d];
 }
 
-/* How the step at a point depends on the neighbour whose state is `u`, before (side -1) or after it
- * (side 1) along d. */
+/* The dependence of the step at a point on the neighbour whose state is `u`, before (side -1) or
+   after it (side 1) along d. */
 static inline void coupling(int d, int side, const double* u, Matrix m) {
   Matrix viscous;
   flux_by_state(d, u, m);

@@ -120,7 +120,7 @@ static void transform_planes(Complex* field, int sign) {
   }
 }
 
-/* Of all z: field[z][y][x] for the y of this rank. */
+/* Fills all z: field[z][y][x] for the y of this rank. */
 static void transform_depth(Complex* field, int sign) {
   transform_lines(field, nz, slices * nx, slices * nx, 1, sign);
 }

@@ -55,9 +55,9 @@ static void make_keys(int most_key) {
   }
 }
 
-/* What a rank has once the keys are exchanged: all keys of its buckets. `before` keys are smaller
- * than `least_key`, the least that its buckets may have; `upto[k - least_key]` keys of its own are
- * at most k. */
+/* The keys of a rank after the exchange: all keys of its buckets. `before` keys are smaller than
+ * `least_key`, the least that its buckets may have; `upto[k - least_key]` keys of its own are at
+ * most k. */
 typedef struct {
   int* keys;
   int64_t room, count, before;
@@ -118,7 +118,7 @@ static void exchange(const int* totals, const int* own, int64_t all, int* begins
   for (int k = 1; k < width; ++k) sorted->upto[k] += sorted->upto[k - 1];
 }
 
-/* How many keys are smaller; -1 where another rank has this key. */
+/* The number of smaller keys; -1 where another rank has this key. */
 static int64_t rank_of(const Sorted* sorted, int key) {
   if (key < sorted->least_key || key >= sorted->end_key) return -1;
   const int k = key - sorted->least_key;

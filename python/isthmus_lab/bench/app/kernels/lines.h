@@ -1,5 +1,5 @@
-/* Equations along all lines of one direction of the cube, each from one wall to the other:
- * elimination forth and substitution back, through all processes that a line passes.
+/* Equations along all lines of one direction of the cube, each from one wall to the other. They are
+   solved by elimination forth and substitution back, through all processes that a line passes.
  *
  * Lines go in bundles: while one process works on a bundle, the next one works on that before it.
  */

@@ -4,7 +4,7 @@
  * Communication, all point to point: in each time step each plane z goes through the processes as a
  * wave, there and back, with one message along x and one along y (1 KB in class B on 16 ranks);
  * then two layers to all four neighbours (200 KB). Over a million small messages, but they flow: a
- * wave need not be over for the next to begin, so latency is met once for each way, not for each
+ * wave need not be over for the next to begin. So latency is met once for each way, not for each
  * message. Any number of ranks that leaves each two points in both directions. */
 #include "flow.h"
 
@@ -111,7 +111,7 @@ static void sweep(const State* u, State* v, int side) {
 /* -- the pressure on a surface ------------------------------------------------------------------
  */
 
-/* How often a trapezoidal rule counts a place between two ends; 0 outside of them. */
+/* The weight of a place between two ends in a trapezoidal rule; 0 outside of them. */
 static int weight(int place, const int* ends) {
   if (place < ends[0] || place > ends[1]) return 0;
   return place == ends[0] || place == ends[1] ? 1 : 2;

@@ -47,7 +47,7 @@ static Grid grid_of(int width, int lone) {
 
 static double* make(const Grid* grid) { return need(grid->room, sizeof(double)); }
 
-/* Where point (0, j, k) of its own stands; -1 and `own` are the neighbours'. */
+/* The index of point (0, j, k) of its own; -1 and `own` are the neighbours'. */
 static size_t line(const Grid* grid, int j, int k) {
   return (size_t)(1 + (j + 1) * grid->stride[1]) + (size_t)(k + 1) * (size_t)grid->stride[2];
 }
@@ -92,7 +92,7 @@ static void update_ends(const Grid* grid, double* u) {
       count = copy_plane(grid, u, direction, side ? last : 1, planes_out[side], 1);
     for (int side = 0; side < 2 && !alone; ++side) {
       const int peer = neighbour(direction, side ? 1 : -1);
-      /* With two processes along a direction the peers are one: tags tell the sides apart. */
+      /* Both peers are the same process if a direction has two: tags tell the sides apart. */
       MPI_Irecv(planes_in[side], count, MPI_DOUBLE, peer, !side, MPI_COMM_WORLD, &requests[side]);
       MPI_Isend(planes_out[side], count, MPI_DOUBLE, peer, side, MPI_COMM_WORLD,
                 &requests[2 + side]);
@@ -142,7 +142,7 @@ static void smooth(const Grid* grid, const double* r, double* u) {
   update_ends(grid, u);
 }
 
-/* A coarse point takes the mean around its fine one, which is the second of each two. */
+/* A coarse point takes the mean around its fine one, which is the second of each pair. */
 static void coarsen(const Grid* fine, const double* r, const Grid* coarse, double* to) {
   for (int k = 0; k < coarse->own[2]; ++k)
     for (int j = 0; j < coarse->own[1]; ++j)

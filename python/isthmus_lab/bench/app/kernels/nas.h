@@ -1,12 +1,12 @@
-/* What the kernels have in common: their class, the random numbers of the NAS report (Bailey et
- * al., "The NAS Parallel Benchmarks", RNR-94-007), the time, and the verdict.
+/* Shared by the kernels: their class, the random numbers of the NAS report (Bailey et al., "The NAS
+ * Parallel Benchmarks", RNR-94-007), the time, and the verdict.
  *
  * A kernel is called with its class (S, W, A or B). Rank 0 prints three lines: what ran, `time: N
  * s` and `verified: yes` or `no`. The time is from a barrier until the last rank was done. The exit
  * status is 0 when the result was verified.
  *
  * Where a kernel says that a value is published, it is that of the report or of the NAS Parallel
- * Benchmarks 2 and 3. In 2026-11 these kernels computed all of them anew, but for class B of LU, BT
+ * Benchmarks 2 and 3. In 2026-11 these kernels computed all of them, but for class B of LU, BT
  * and SP, which were not run. */
 #ifndef ISTHMUS_NAS_H
 #define ISTHMUS_NAS_H
@@ -36,7 +36,7 @@ static void refuse(const char* text) {
   exit(2);
 }
 
-/* Zeroed. Aborts where there is no memory. */
+/* Zeroed. Aborts if memory runs out. */
 static inline void* need(size_t count, size_t bytes) {
   void* found = calloc(count ? count : 1, bytes);
   if (found == NULL) {

@@ -34,7 +34,8 @@ static const State DISTANCES[CLASSES] = {
      0.1847456263981e-01},
 };
 
-/* Of each point: velocities, half of their square, the speed of sound, the mean viscosity. */
+/* The values of each point: velocities, half of their square, the speed of sound, the mean
+   viscosity. */
 typedef struct {
   double v[3], half, sound, viscosity;
 } Medium;
@@ -57,10 +58,10 @@ static void look_at_medium(void) {
 /* -- waves --------------------------------------------------------------------------------------
  */
 
-/* What the change of a state is made of: how density changes beyond what pressure does to it, the
- * velocities, and pressure by density and the speed of sound. Along a direction d, all but PRESSURE
- * and VELOCITY + d go with the flow; the sum and difference of these two with the sound, ahead and
- * back. */
+/* The parts of the change of a state. They are the change of density beyond pressure's effect on
+ * it, the velocities, and pressure by density and the speed of sound. Along a direction d, all but
+ * PRESSURE and VELOCITY + d go with the flow; the sum and difference of these two with the sound,
+ * ahead and back. */
 enum { EXCESS, VELOCITY, PRESSURE = 4 };
 
 static void to_waves(const double* state, const Medium* m, double* change) {
@@ -100,7 +101,7 @@ static void each_inner(void change_point(const double*, const Medium*, double*))
 /* -- equations along lines ----------------------------------------------------------------------
  */
 
-/* Of the waves with the flow, and with the sound ahead and back. */
+/* The waves with the flow, and those with the sound ahead and back. */
 enum { FLOW, AHEAD, BACKWARD, KINDS, FORTH = 2 * (2 * KINDS + VARIABLES), BACK = 2 * VARIABLES };
 static const double SOUND[KINDS] = {0, 1, -1};
 
@@ -109,7 +110,7 @@ static int kind_of(int d, int m) {
   return m == PRESSURE ? AHEAD : m == VELOCITY + d ? BACKWARD : FLOW;
 }
 
-/* What is left of an equation: x + next x(+1) + second x(+2) = right. */
+/* The rest of an equation: x + next x(+1) + second x(+2) = right. */
 typedef struct {
   double next[KINDS], second[KINDS], right[VARIABLES];
 } Row;
