@@ -1,5 +1,5 @@
 """A pool of mpi4py.futures: `pool` under `python -m mpi4py.futures`, where rank 0 has the others
-work, and `comm` (MPICommExecutor), where the last rank does. What they computed is printed once."""
+work, and `comm` (MPICommExecutor), where the last rank does. Their results are printed once."""
 
 import sys
 

@@ -31,7 +31,7 @@ def test_samples_are_read_as_they_are_written():
 
 
 def results(**times: float) -> RmaResults:
-    """Of OPERATION or OPERATION_large; of others than Isthmus WHO__OPERATION."""
+    """Results by OPERATION or OPERATION_large; those of others than Isthmus by WHO__OPERATION."""
     found = RmaResults()
     for name, seconds in times.items():
         who, _, operation = name.rpartition("__")

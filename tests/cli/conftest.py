@@ -25,13 +25,13 @@ class FakeInstall:
         program.chmod(0o755)
 
     def play(self, scenario: dict) -> None:
-        """From the next start on."""
+        """It counts from the next start on."""
         scenario.setdefault("hello", {}).setdefault("version", VERSION)
         (self.home / "scenario.json").write_text(json.dumps(scenario))
 
     @property
     def heard(self) -> list[dict]:
-        """By the last one that was started, so far."""
+        """The messages that the last one has got so far."""
         log = self.home / "heard.jsonl"
         return list(map(json.loads, log.read_text().splitlines())) if log.exists() else []
 

@@ -121,7 +121,7 @@ def test_strangers_keep_nobody_out_of_the_door_of_a_job(key, tmp_path, opening):
             stream = await come
             stream.sendall(b'{"op": "join", "cluster": "east"}\n')
             await until(lambda: door.guests)
-            # Once the user has come, its address has as many places again.
+            # After the user has come, its address has as many places again.
             await until(lambda: strangers.dropped() >= count - 2 * most)
             strangers.close()
             stream.close()
@@ -192,7 +192,8 @@ def test_dropped_connections_wait_for_no_handshake(key, monkeypatch):
 def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
     key, tmp_path, monkeypatch, knows
 ):
-    """The first may begin at once, and no other. Whoever names the door waits for none of them."""
+    """The first may begin at once, and no other. A caller that names the door waits for none of
+    them."""
     monkeypatch.setattr(doorways, "NAMELESS_A_SECOND", 1e-3)
     begun = []
     begin_one = doorways._Handshakes.begin_one

@@ -1,4 +1,4 @@
-"""How a run ends whose agents fail, or whose ranks do."""
+"""Ends of runs whose agents or ranks fail."""
 
 import os
 import signal
@@ -90,7 +90,7 @@ def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
 
 @pytest.mark.parametrize("first", ["exit", "fault"])
 def test_others_are_ended_while_a_launcher_has_yet_to_say_how_its_rank_died(pair, first):
-    """By a grace of their own; its word is waited for until they have been, and longer."""
+    """They end by a grace of their own; its word is waited for until they have been, and longer."""
     said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed'
     fault = {"say": {"op": "fault", "message": said, "code": 1}}
     killed = exits(status=137, signal=9)

@@ -81,7 +81,7 @@ def test_collectives_of_few_ranks_count_as_who_must_exchange(tmp_path):
             ],
         ),
     )
-    # 10 operations of 10 bytes each: whoever is cut off costs them once.
+    # 10 operations of 10 bytes each: a group that is cut off costs them once.
     assert found.with_collectives(3) == dict.fromkeys([(0, 1), (0, 2), (1, 2)], Volume(5, 50))
     assert len(found.with_collectives(4)) == 6
 

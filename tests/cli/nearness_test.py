@@ -1,4 +1,4 @@
-"""How clusters reach each other, from the places that their agents report."""
+"""Clusters reach each other by the places that their agents report."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -12,8 +12,8 @@ from isthmus.plan import AgentPlan, make_plan
 
 
 def near(text: str, memory: tuple[str, str], on: Sequence[str] = ()) -> Nearness:
-    """Of two clusters whose hosts' memories are these, that of the second also those of hosts
-    without ranks."""
+    """The nearness of two clusters whose hosts have these memories. That of the second also holds
+    for hosts without ranks."""
     parts = [Part(["x"], 1, on=name) for name in on] or [Part(["x"], 2)]
     plan = make_plan(grids.parse(text, "grid.toml"), parts)
     agents = [

@@ -58,9 +58,9 @@ def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
     ended_in_a_sentence(done.returncode, done.stderr)
 
 
-# Runs the command once for each environment and list of words in its argument, each time in a
-# child of its own: the half second in which Python reads the command is spent once. No module looks
-# at the environment when it is read.
+# Runs the command once for each environment and list of words in its argument, each time in a child
+# of its own. So Python reads the command only once, which takes half a second. No module looks at
+# the environment when it is read.
 MANY = """
 import asyncio, json, os, sys, traceback
 import ClusterShell.NodeSet, pydantic, rich.console, typer.main

@@ -32,7 +32,7 @@ def project(folder: str) -> dict[str, Any]:
 
 
 def dependencies() -> dict[str, str]:
-    """Of the command, with their oldest versions."""
+    """The dependencies of the command, with their oldest versions."""
     found = [re.match(r"([a-z-]+)>=([0-9.]+)", text) for text in project(".")["dependencies"]]
     return {match[1]: match[2] for match in found if match}
 

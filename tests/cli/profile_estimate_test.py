@@ -133,7 +133,8 @@ def test_each_message_of_a_ping_pong_may_wait_for_the_one_before(tmp_path) -> No
 
 
 def test_waits_of_a_ping_pong_are_no_work(tmp_path) -> None:
-    """Also what gateways add to each way is gone in one cluster, and comes anew over a link."""
+    """Time that gateways add to each way is also gone in one cluster, and comes again over a
+    link."""
     found = exchange(tmp_path, 200, 200, wan=4.2)
     was = scenario.as_it_was(found)
     prediction = replay.predict(found, was)

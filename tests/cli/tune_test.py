@@ -67,8 +67,8 @@ def printed(**of_pair: float) -> str:
 
 
 def test_a_rate_is_what_went_over_the_time_until_all_of_it_was_there():
-    """Eight pairs whose first windows were complete after 2.5 to 3.1 s, and everything after 2.8 to
-    3.3 s, as recorded: from the first windows on they carried 4645 Mbit/s over links of 100."""
+    """Recorded: eight pairs had complete first windows after 2.5 to 3.1 s, and everything after 2.8
+    to 3.3 s. After the first windows they carried 4645 Mbit/s over links of 100."""
     found = parse(printed())
     assert 8 * found.pairs[0].rate == pytest.approx(330e6, rel=0.01)
     assert 8 * found.clusters[0].rate == pytest.approx(95e6, rel=0.01)

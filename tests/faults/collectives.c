@@ -1,5 +1,5 @@
-/* collectives MODE RANK [SECONDS]: RANK is wrong in a collective of a communicator that returns
- * errors, and so does not do in it what others wait for; or the others need not wait. Then all
+/* collectives MODE RANK [SECONDS]: RANK makes an error in a collective of a communicator that
+ * returns errors, and so does not do what others wait for. Or the others need not wait. Then all
  * sleep. An intercommunicator has the even ranks on one side, the odd ones on the other. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Goes wrong on purpose: faults MODE [RANK]. Prints "up" from rank 0 when all have joined. With
- * MODE fine and a file named after RANK, all goes on when that file is there. */
+/* Goes wrong on purpose: faults MODE [RANK]. Prints "up" from rank 0 when all have joined. If MODE
+   is fine and a file is named after RANK, all continue when that file exists. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -122,8 +122,8 @@ def check(
 class Sshd:
     """An sshd of our own on a port of the loopback, and an ssh configuration that reaches it.
 
-    Host `site` is the sshd, `behind` is the same by way of `site` (ProxyJump), `refused` is a port
-    where nobody listens, `stranger` has no key that the sshd knows."""
+    Host `site` is the sshd, and `behind` is the same by way of `site` (ProxyJump). The port of
+    `refused` has no listener, and the sshd knows no key of `stranger`."""
 
     def __init__(self, folder: Path, more: str = "") -> None:
         """`more` has further lines of its configuration."""
@@ -197,9 +197,9 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
 def check_killed(
     done: subprocess.CompletedProcess[str], number: int, cluster: str, library: str
 ) -> None:
-    """A rank of the cluster was killed by the signal, and the run says so. Hydra ends with 1,
-    and knows no more, where its proxy was gone before it had told how its ranks ended: once in some
-    hundred crashes on a busy machine (23 November 2026)."""
+    """A rank of the cluster was killed by the signal, and the run says so. Hydra ends with 1 if its
+    proxy was gone before it reported how its ranks ended. That was once in some hundred crashes on
+    a busy machine (23 November 2026)."""
     name = signal.Signals(number).name
     lost = f'(cluster "{cluster}") ended without MPI_Finalize, with status 1'
     if library.startswith("mpich") and done.returncode == 1 and lost in done.stderr:
@@ -210,8 +210,8 @@ def check_killed(
 def check_one_killed(
     grid: Grid, source: Path, folder: Path, library: str, mode: str, rank: int
 ) -> None:
-    """Of four ranks of the program, which kills `rank` while the others wait for it in `mode`: it
-    is named by its cluster, and nobody goes on."""
+    """Runs four ranks of the program, which kills `rank` while the others wait for it in `mode`.
+    The error names the rank by its cluster, and no rank continues."""
     program = folder / source.stem
     subprocess.run([COMPILERS[library], source, "-o", program], check=True)
     done = grid.run("-n", 4, program, mode, rank)

@@ -68,9 +68,9 @@ def test_abort(grid: Grid, faults, rank):
 def check_death(
     done: subprocess.CompletedProcess[str], number: int, rank: int, library: str
 ) -> None:
-    """Of one of four ranks, or of the other one of its cluster: Hydra kills that one when a dying
-    process closes its PMI socket, which may be before it closes ours. The error is shown once,
-    and the native launchers' words about it are not."""
+    """Checks the death of one of four ranks, or of the other one of its cluster: Hydra kills that
+    one when a dying process closes its PMI socket, which may be before it closes ours. The error is
+    shown once, and the native launchers' words about it are not."""
     cluster = ["east", "east", "west", "west"][rank]
     check_killed(done, number, cluster, library)
     named = re.findall(r"isthmus: rank (\d)", done.stderr)

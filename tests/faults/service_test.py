@@ -284,7 +284,7 @@ def test_what_is_wrong_with_its_file(tmp_path: Path, text, words):
 
 
 def test_the_file_in_packaging_is_read(tmp_path: Path):
-    """As far as a folder that is not here."""
+    """The first error is about a folder that is not here."""
     sample = Path(__file__).parents[2] / "packaging/systemd/service.toml"
     file = tmp_path / "service.toml"
     file.write_text(sample.read_text().replace("/var/log/isthmus/", f"{tmp_path}/none/"))

@@ -1,7 +1,7 @@
 """The lab's own test, in small sizes, on every shipped testbed.
 
-A busy machine makes things slower. So the test fails only for what that cannot cause: a host that
-must not be reached is, one that must be is not, or a way is shorter or faster than it can be."""
+A busy machine makes things slower. So the test fails only for what load cannot cause. A host is
+reached that must not be, or is not reached, or a way is shorter or faster than possible."""
 
 import json
 import sys

@@ -107,8 +107,8 @@ def compiled(folder, text, mpi):
 
 @pytest.fixture(scope="module")
 def where(tmp_path_factory):
-    """The program that says where its ranks are, for a library; with a number of seconds, also
-    when a round trip from the first rank to the last takes less."""
+    """The program that says where its ranks are, for a library. A number of seconds also makes it
+    say so when a round trip from the first rank to the last takes less."""
     folder = tmp_path_factory.mktemp("where")
     return lambda mpi: compiled(folder, WHERE, mpi)
 

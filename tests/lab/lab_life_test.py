@@ -1,4 +1,4 @@
-"""The begin and end of labs. Nothing of a lab is left, however it ends."""
+"""The begin and end of labs. A lab leaves nothing behind, however it ends."""
 
 import os
 import pty
@@ -47,7 +47,7 @@ def controllers() -> dict[str, Path]:
 
 
 def test_it_has_a_group_of_the_cpu_controller(lab):
-    """Where there is one for root to make. A lab in somebody's group stays in that."""
+    """This holds if root can make one. A lab in somebody's group stays in that."""
     for line, folder in controllers().items():
         own = re.search(f"{line}(.*)", Path("/proc/self/cgroup").read_text(), re.MULTILINE)[1]
         try:

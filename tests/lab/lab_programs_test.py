@@ -42,7 +42,7 @@ def relayed(tmp_path_factory):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_programs_by_a_relay(standing, relayed, program):
-    """Neither site can be dialled, so their traffic takes the relay."""
+    """The sites cannot be dialled, so their traffic takes the relay."""
     turn = PROGRAMS.index(program)
     libraries = LIBRARIES[0 if program.stem in NOT_FOR_MPICH4 else turn % 3]
     lab = standing(*grids.WALLED_IN)

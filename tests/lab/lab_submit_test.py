@@ -44,9 +44,8 @@ class Queues:
         self.on(site, "scontrol", "update", f"nodename={site}2", "state=resume")
 
     def start_now(self, site: str) -> None:
-        """Ends the rest of two minutes that Slurm gives a job before it starts again: two seconds
-        later, once its nodes are idle. slurmd 22.05 refuses a job that begins in the second in
-        which it was killed ("credential revoked"), and it is FAILED."""
+        """Ends the rest of two minutes that Slurm gives a job before it starts again. It waits two
+        seconds after the nodes are idle."""
         # Nodes are asked after the queue: they are idle before a run, too.
         rests = "jobs=$(squeue -h -t PD -o '%i %r %S' | grep BeginTime)"
         busy = "sinfo -h -N -o %T | grep -qv -e idle -e drained"
@@ -139,7 +138,7 @@ def test_one_waits_and_is_given_back(queues, hello):
 
 
 def test_one_that_waits_briefly_is_given_back_again_and_again(queues, hello):
-    """It is begun anew at once, each time, and so is the other, until both are there."""
+    """It starts again at once, each time, and so does the other, until both are there."""
     queues.drain("b")
     job = queues.submit("--hold", "3s", *mixed(hello))
     said = job / "err"

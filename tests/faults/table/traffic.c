@@ -1,7 +1,7 @@
-/* traffic BELL FILE [SPAWN]: traffic of every kind whose every byte is checked, in rounds, until the
- * file BELL is there: messages of three sizes, collectives, a window, a file, and with SPAWN two
- * spawned processes. Rank 0 tells the rounds, and in the end "every byte right". A wrong byte ends
- * the job with status 77. */
+/* traffic BELL FILE [SPAWN]: traffic of every kind, in rounds, until the file BELL exists; every
+ * byte is checked. A round has messages of three sizes, collectives, a window, a file, and with
+ * SPAWN two spawned processes. Rank 0 tells the rounds, and in the end "every byte right". A wrong
+ * byte ends the job with status 77. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +72,7 @@ static void file(MPI_File handle, unsigned char* out, unsigned char* in, int rou
                         MPI_STATUS_IGNORE);
   MPI_File_sync(handle);
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_File_read_at_all(handle, (MPI_Offset)other * kPiece, in, kPiece, MPI_BYTE,
-                       MPI_STATUS_IGNORE);
+  MPI_File_read_at_all(handle, (MPI_Offset)other * kPiece, in, kPiece, MPI_BYTE, MPI_STATUS_IGNORE);
   check(in, kPiece, other, -1, round, "a file");
   MPI_Barrier(MPI_COMM_WORLD);
 }

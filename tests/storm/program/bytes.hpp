@@ -21,7 +21,8 @@ void fill(std::span<unsigned char> bytes, std::uint64_t key, std::size_t at = 0)
 std::size_t first_wrong(std::span<const unsigned char> bytes, std::uint64_t key,
                         std::size_t at = 0);
 
-/// Memory of a message. Copies share it: whoever completes an operation holds one.
+/// Memory of a message. Copies share it, so each holder of an operation that is not complete has
+/// one.
 class Bytes {
  public:
   explicit Bytes(std::size_t size)

@@ -12,7 +12,7 @@ struct AccessForm {
   bool collective = false, pointer = false;  ///< the individual pointer, else an explicit offset
 };
 
-/// One that all ranks have; where it is not collective, each process draws anew.
+/// One that all ranks have; where it is not collective, each process draws again.
 AccessForm draw_access_form(Step& step);
 
 /// `offset` is in etypes. Returns at once in non-blocking forms, else `done` has been called.

@@ -1,5 +1,5 @@
-// Files through views of all layouts, by every kind of access and pointer; what has been written is
-// read back, and compared with what the plan says, also without MPI.
+// Files through views of all layouts, by every kind of access and pointer. Written data is read
+// back, also without MPI, and compared with the plan.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Sends whose request is freed at once. Their buffers change only when the receiver has answered.
-// None goes to the process itself: MPICH 4.0 mixes such sends up where the process is alone in its
+// The process sends none to itself: MPICH 4.0 mixes such sends up where the process is alone in its
 // MPI_COMM_WORLD (seen without Isthmus, November 2026).
 #include "kinds.hpp"
 

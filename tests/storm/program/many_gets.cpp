@@ -6,8 +6,8 @@
 
 namespace storm {
 
-// Nobody may access the buffer of a get before the get has completed (MPI-4.0, 12.3). So each get
-// has a place of its own, and memory bounds their size.
+// The program may not access the buffer of a get before the get has completed (MPI-4.0, 12.3). So
+// each get has a place of its own, and memory bounds their size.
 void many_gets(Step& step) {
   constexpr std::size_t kMemory = std::size_t{64} << 20, kMost = std::size_t{128} << 10;
   const int count = step.random.one_of<int>({500, 10'000, 30'000, 150'000});

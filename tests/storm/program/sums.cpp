@@ -82,7 +82,7 @@ void sums(Step& step) {
   mine.spoil();
   MPI_Barrier(step.comm);
 
-  // The counter's values, whoever drew which, are all numbers once; those of a rank ascend.
+  // The ranks have drawn each value of the counter once; those of a rank ascend.
   const int drawn = plan.fetches * step.size;
   std::vector<std::uint64_t> all(static_cast<std::size_t>(drawn));
   std::vector<std::uint64_t> winners(static_cast<std::size_t>(step.size));
