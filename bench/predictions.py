@@ -3,8 +3,8 @@
 Usage: python bench/predictions.py [--program NAME]... [--repeat 3] [--keep DIR]
 
 Each program runs with --profile on 2 + 2 nodes of the lab `hablot`, over its link of 1 Gbit/s with
-three delays. The table (Markdown) has the predictions of the run without a delay for the others,
-those of the shorter delay for the longer, and the measured times. Times are seconds from MPI_Init
+three delays. The table (Markdown) has two predictions and the measured times. One comes from the
+run without a delay, the other from the run with the shorter delay. Times are seconds from MPI_Init
 to MPI_Finalize, of the quickest of several runs; the least and the most in brackets. It takes some
 minutes."""
 

@@ -2,12 +2,12 @@
 
 Usage: python bench/run.py [--repeat 7] [--json FILE] [--profile]
 
-Runs the contestants in turn, several times, and compares medians: a ratio of two figures that
-were measured side by side. 8 bytes go between ranks 0 and 1 of MPI_COMM_WORLD, as a native job of
-two and as a grid of 2 + 1. So both players are in one cluster, and MPI_COMM_WORLD is a grid
-communicator. The same command line launches the players' cluster and the native job. Three ranks
-are more than two cores, so Isthmus alone would have made them yield and left them unbound. The
-third rank sleeps outside of MPI while the others play.
+Runs the contestants in turn, several times, and compares medians. A figure is a ratio of two
+figures that were measured side by side. 8 bytes go between ranks 0 and 1 of MPI_COMM_WORLD, as a
+native job of two and as a grid of 2 + 1. So both players are in one cluster, and MPI_COMM_WORLD is
+a grid communicator. The same command line launches the players' cluster and the native job. Three
+ranks are more than two cores, so Isthmus alone would have made them yield and left them unbound.
+The third rank sleeps outside of MPI while the others play.
 
 If --profile is given, two pairs of one cluster play in turns within one run, one of them profiled
 as by `isthmus run --profile`. The profiled pair changes from run to run. Two ranks that send to

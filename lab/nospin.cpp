@@ -3,7 +3,7 @@
 // cores. An event wakes a rank at once.
 //
 // A thread that waits for Isthmus is not delayed. It looks at the native library and at the grid in
-// turn, and naps by itself; asleep at one, it would notice the other's events late. It reports its
+// turn, and naps by itself. Asleep at one, it would notice the other's events late. It reports its
 // waits (isthmus_nospin_withhold); a thread that only tests is recognized by Isthmus's own polls.
 //
 // ISTHMUS_NOSPIN_EMPTY: the number of polls in a row without an event (4; 0 switches it off).

@@ -2,8 +2,8 @@
 build compiles sources together.
 
 `tidy.py` reads everything, `tidy.py --changed` what a commit or branch changes: C++ sources, and
-for a header one source that includes it; of many, a share. What counts as changed is decided by
-`base_of`. A source that was clean is not read again in the same build tree until it, a header, its
+for a header one source that includes it; of many, a share. `base_of` decides what counts as
+changed. A source that was clean is not read again in the same build tree until it, a header, its
 flags or the checks change.
 """
 
@@ -85,8 +85,8 @@ def git(*words: str) -> list[str] | None:
 
 def base_of() -> str | None:
     """What to compare with: TIDY_BASE of the environment; else where this branch left the main one;
-    else, on the main branch itself, the commit before. None where history is too short to tell, as
-    in a shallow clone."""
+    else, on the main branch itself, the commit before. Returns None if history is too short, as in
+    a shallow clone."""
     if named := os.environ.get("TIDY_BASE"):
         return named
     head = git("rev-parse", "--verify", "-q", "HEAD")
@@ -151,14 +151,14 @@ def reading(changed: Iterable[str], sources: Iterable[str]) -> list[str]:
 
 
 def dealt(sources: Iterable[str], count: int) -> list[str]:
-    """So many of them: others for each commit, the same for one commit."""
+    """Chooses `count` of them: others for each commit, the same for one commit."""
     head = "".join(git("rev-parse", "HEAD") or [])
     return sorted(sorted(sources, key=lambda name: zlib.crc32(f"{head}{name}".encode()))[:count])
 
 
 def digest_of(entry: Entry, words: Sequence[str]) -> str | None:
-    """Of all that decides what these words find: the checks, and the source with its headers in it.
-    None where it cannot be told, as in a source that does not compile."""
+    """A digest of everything that decides what these words find: the checks, and the source with
+    its headers. Returns None if it is unknown, as for a source that does not compile."""
     command = [w for w in shlex.split(entry["command"]) if w not in ("-o", object_of(entry), "-c")]
     done = subprocess.run(
         [*command, "-E", *COROUTINES],
@@ -175,7 +175,7 @@ def digest_of(entry: Entry, words: Sequence[str]) -> str | None:
 
 
 def read(entry: Entry, folder: Path) -> str:
-    """What clang-tidy finds, or nothing."""
+    """Returns the findings of clang-tidy, or nothing."""
     name = re.sub(r"\W+", "-", object_of(entry))
     (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / name / "compile_commands.json").write_text(json.dumps([entry]))

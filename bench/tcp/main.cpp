@@ -104,8 +104,8 @@ void print_path(const PathFacts& facts) {
             << ",\"retransmitted\":" << facts.retransmitted << "}}" << std::endl;
 }
 
-// Connections are made anew for each task, so that what congestion control has learned in one
-// does not weigh on the next.
+// Each task opens its connections again, so that what congestion control has learned in one does
+// not weigh on the next.
 void serve(const Setting& setting) {
   const std::string token = read_token();
   const Listener listener(setting.host, setting.port);

@@ -25,7 +25,7 @@ bool Conduit::stood_still(Time now) const {
   return config_.patience > Time::zero() && now - now_ > 2 * beat();
 }
 
-// Moves the clock. This process heard nothing while it stood still, so silence begins anew.
+// Moves the clock. This process heard nothing while it stood still, so silence begins again.
 void Conduit::advance(Time now) {
   if (now <= now_) return;
   if (stood_still(now)) {

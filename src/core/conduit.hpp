@@ -124,10 +124,10 @@ class Conduit {
   bool own_some(std::size_t bytes);
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
-  /// From now on large frames are compressed if the compressor finds that worth it. Buffers and
-  /// windows still count the size of the frame. The peer must have a compressor.
+  /// Begins to compress large frames if the compressor finds that worth it. Buffers and windows
+  /// still count the size of the frame. The peer must have a compressor.
   void compress() { compressing_ = config_.compressor != nullptr; }
-  /// Nothing more will be submitted: the peer learns that after all data.
+  /// Ends the sending: the peer learns that after all data.
   void bye();
   /// All that was submitted, and bye() if it was called, has been acknowledged.
   bool flushed() const;
@@ -148,8 +148,8 @@ class Conduit {
   /// It is gone, or given up. Other streams send its unacknowledged frames again.
   void stream_down(StreamId id);
   std::size_t streams() const { return streams_.size(); }
-  /// Once the stream stands, a wide Ping of that many bytes goes before any data, and its answer is
-  /// as wide.
+  /// After the stream stands, a wide Ping of that many bytes goes before any data, and its answer
+  /// is as wide.
   void probe(StreamId id, std::size_t bytes);
   /// The answer has arrived.
   bool probed(StreamId id) const;
@@ -201,7 +201,7 @@ class Conduit {
   /// routed frame, or one that has come before.
   std::optional<InFrame> arriving(StreamId id, std::span<const std::byte> bytes) const;
 
-  /// From now on routed frames carry receipts and are acknowledged when settled.
+  /// Makes routed frames carry receipts; they are acknowledged when settled.
   void keep_custody() { custody_ = true; }
   /// A frame that carried a receipt has arrived at its next node, or is dropped.
   void settle(std::uint64_t sequence);
@@ -225,7 +225,7 @@ class Conduit {
   /// Why the conduit is dead; empty while it is alive.
   const std::string& dead() const { return dead_; }
   void fail(std::string reason);
-  /// It is dead because the peer has been started anew, and knows nothing of it.
+  /// It is dead because the peer has restarted, and knows nothing of it.
   bool peer_anew() const { return peer_anew_; }
   /// For a dead conduit: the routed frames that were submitted and not acknowledged. Frames that
   /// were sent may have arrived.
@@ -253,7 +253,7 @@ class Conduit {
     bool answer_due = false;  // to its ping: others' acknowledgements do not show that it lives
     bool probe_due = false, echo_due = false, probed = false;
     std::size_t probe = 0, echo = 0;  // bytes of the wide Ping, and of the answer to the peer's
-    Time late_until{};                // it has frames that are, so it is no way for others
+    Time late_until{};                // it has late frames, so others do not take it
 
     bool owes() const { return !hello_sent || ping_due || answer_due || probe_due || echo_due; }
   };

@@ -139,10 +139,10 @@ class Wan {
   }
   void never_reconnect() { reconnect_ = false; }
   void mute() { mute_ = true; }
-  /// From now on everything takes `more` longer.
+  /// Makes everything later take `more` longer.
   void slow_down(Time more) { slower_ = more; }
   void unmute() { mute_ = false; }
-  /// Neither end runs for this time.
+  /// Stops both ends for this time.
   void pause(Time time) {
     now_ += time;
     for (auto& end : ends_) EXPECT_TRUE(end.conduit.tick(now_).empty());

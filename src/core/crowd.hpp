@@ -25,8 +25,8 @@ class Crowd {
   /// Twice Linux's shortest retransmission timeout: a sender that waits for one still belongs to
   /// the crowd.
   static constexpr Time kPeriod = std::chrono::milliseconds(400);
-  /// The number of first windows that should be under way in a stream. With too few segments, none
-  /// follows a lost one to reveal it, and it waits for a timeout. Alltoall of 1 MiB, 8 + 8
+  /// The number of first windows that should be under way in a stream. If segments are too few,
+  /// none follows a lost one to reveal it, and it waits for a timeout. Alltoall of 1 MiB, 8 + 8
   /// processes over 1 Gbit/s at 20 ms, 100 Mbit/s each (2026-11): 3.7 to 4.0 s with 3 to 6 streams
   /// for each pair, 1.5 to 1.8 with 2, 1.4 to 1.6 with 1; natively 1.35.
   static constexpr double kWindows = 2;

@@ -88,8 +88,8 @@ class Engine {
   /// Sends of a context that begin from now on go by a link; kAnyLink: by whichever.
   void choose_link(std::uint64_t context, LinkChoice link);
 
-  /// From now on the messages of a context with kServiceContext go to `service`, those that have
-  /// come before first. Throws std::logic_error if it has a service already.
+  /// Gives the messages of a context with kServiceContext to `service`, those that have come before
+  /// first. Throws std::logic_error if it has a service already.
   void serve(std::uint64_t context, Service& service);
   /// Ends that. Messages not handed over are dropped; no message may come any more.
   void end_service(std::uint64_t context);
@@ -121,16 +121,16 @@ class Engine {
   std::optional<Reading> next_reading();
   /// `good` is the result of `read`.
   void end_reading(const Reading& reading, bool good);
-  /// From now on messages of at least `least` bytes to a peer that reads them are lent: their sends
-  /// are not Done before they are matched.
+  /// Lends messages of at least `least` bytes to a peer that reads them: their sends are not Done
+  /// before they are matched.
   void lend_to(NodeId peer, std::size_t least);
 
   // ---- the network's side -------------------------------------------------------------------
 
   /// A routed frame has arrived. Never throws and never trusts a length. False: the frame is
   /// malformed or breaks the protocol (the caller ends the conduit and reports it). A frame that
-  /// has been delivered before breaks it, until one that is kRepeated has come. From then on any
-  /// frame may come twice, and the second does nothing.
+  /// has been delivered before breaks it, until one that is kRepeated has come. Any frame may come
+  /// twice from then on, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
   /// The memory in the receive for the last bytes of an arriving Piece, so that they can be read

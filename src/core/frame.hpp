@@ -64,7 +64,7 @@ struct OutFrame {
 };
 
 /// For a frame that is passed on: the conduit it came by, where its sender keeps it until it has
-/// arrived. `session` is the near end's: a neighbour that was started anew has another conduit.
+/// arrived. `session` is the near end's: a neighbour that restarted has another conduit.
 struct Receipt {
   NodeId from = kNobody;
   std::uint64_t sequence = 0;

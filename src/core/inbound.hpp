@@ -67,7 +67,7 @@ class Inbound {
   // ---- arrivals; false or null: the peer breaks the protocol ---------------------------------
 
   /// Whether a whole message that is next in order has come in one frame, the usual case for small
-  /// ones. If a receive takes it, it needs no `Incoming`: then call pass().
+  /// ones. No `Incoming` is needed if a receive takes it: then call pass().
   bool is_whole(const EnvelopeBody& body, std::size_t payload) const;
   void pass(const EnvelopeBody& body);
 

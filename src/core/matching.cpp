@@ -13,7 +13,7 @@ bool matches(int wanted_source, int wanted_tag, const Envelope& envelope) {
 
 }  // namespace
 
-// A context's queues stay when they run empty, so that traffic does not allocate. Those of old
+// A context's queues stay when they run empty, so that traffic does not allocate. Queues of old
 // communicators are swept out when their number has doubled.
 Matching::Queues& Matching::queues(std::uint64_t context) {
   const auto found = contexts_.find(context);

@@ -20,8 +20,8 @@ class Pace {
     adopt();
     level_ = most_;
   }
-  /// From now on this sender has `part` of the rate, above 0 and at most 1. Bytes that it has sent
-  /// stay sent: if its part shrinks, it is in debt for them.
+  /// Gives this sender `part` of the rate, above 0 and at most 1. Bytes that it has sent stay sent:
+  /// if its part shrinks, it is in debt for them.
   void share(double part, Time now) {
     fill(now);
     const double spent = most_ - level_;

@@ -90,8 +90,8 @@ class Router {
   /// As `add`: a gateway of another run whose processes are guests here. Their frames cross it with
   /// the receiving run's numbers for the destination and the sending run's for the source.
   Neighbour& add_junction(NodeId node, Conduit& conduit, const std::string& run);
-  /// A neighbour that serves no process was started anew, and `conduit` replaces the dead one,
-  /// which may go. Frames that the dead one had not delivered go again.
+  /// A neighbour that serves no process has restarted, and `conduit` replaces the dead one, which
+  /// may go. Frames that the dead one had not delivered go again.
   void renew(Neighbour& neighbour, Conduit& conduit);
   /// That run has left: frames for its guests are dropped.
   void part(const std::string& run);

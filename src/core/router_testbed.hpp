@@ -91,7 +91,7 @@ class Grid {
     drop(*wires_[link]);
   }
   void mend(std::size_t link) { wires_[link]->broken = false; }
-  /// Nothing moves on it, and no end learns that.
+  /// It carries nothing, and no end learns that.
   void silence(std::size_t link, bool silent = true) {
     wires_[link]->silent = wires_[link]->broken = silent;
   }

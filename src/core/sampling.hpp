@@ -12,7 +12,7 @@ class Sampling {
 
   static constexpr Time kPeriod = std::chrono::milliseconds(100);
   /// A link is at rest after this many periods without data. So a link that is used now and then
-  /// does not begin anew each time, and its last acknowledgements are seen.
+  /// does not begin again each time, and its last acknowledgements are seen.
   static constexpr int kStill = 10;
 
   /// At rest, not due until data moves. A new link is not at rest.

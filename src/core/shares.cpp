@@ -7,9 +7,9 @@ namespace isthmus::core {
 namespace {
 
 constexpr double kWorthTelling = 0.125, kSame = 0.005;
-// If several send, this part of the rate stays unused. What they sent too much while they came and
-// went stands in a queue, which drains only this way (2026-11: with 1 % less than the rate, 8
-// senders at 200 Mbit/s lost segments for seconds).
+// If several send, this part of the rate stays unused. The excess that they sent while they came
+// and went stands in a queue, which drains only this way. An unused 1 % was too little: 8 senders
+// at 200 Mbit/s lost segments for seconds (2026-11).
 constexpr double kSpare = 0.03;
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(Wipe, NothingIsLeft) {
   EXPECT_EQ(there.find_first_not_of('\0'), std::string_view::npos);
 }
 
-// Where freed memory would show the bytes, so this looks at an object's own.
+// Freed memory could show the bytes, so this looks at an object's own.
 TEST(Wipe, ASecretLeavesNothingBehind) {
   alignas(Secret) std::array<unsigned char, sizeof(Secret)> place{};
   const auto has = [&place](std::string_view bytes) {

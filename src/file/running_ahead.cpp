@@ -14,7 +14,7 @@ constexpr std::size_t kLeastBlock = std::size_t{1} << 17, kMostBlock = std::size
 constexpr std::size_t kMostReach = std::size_t{1} << 23;
 
 /// A read whose first bytes are in blocks. If those end early (the file has an end there, or had
-/// one), the rest is requested anew.
+/// one), the rest is requested again.
 class FromBlocks final : public UnderWay {
  public:
   struct Part {

@@ -70,7 +70,7 @@ void Server::open(std::uint32_t client, const Request& request, const Paths* onl
             .view = {},
             .parts = {},
             .goes = {}};
-  // Those of another run remove nothing here.
+  // Files of another run remove nothing here.
   if ((request.a & kGoes) != 0 && only == nullptr) {
     made.goes = std::make_unique<Leftover>(request.text);
   }

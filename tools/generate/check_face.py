@@ -1,4 +1,4 @@
-"""Checks that a built face can be opened in any program: all of Isthmus is inside, one symbol is
+"""Checks that a built face can be opened in any program. All of Isthmus is inside, one symbol is
 visible, and its thread-local storage fits what the dynamic linker keeps for late libraries.
 
     check_face.py libisthmus-face-ompi.so
@@ -19,7 +19,7 @@ def output(*command: str) -> str:
 
 
 def problems(undefined: str, defined: str, segments: str) -> list[str]:
-    """From `nm -DC --undefined-only`, `nm -D --defined-only` and `readelf -lW`."""
+    """Parses `nm -DC --undefined-only`, `nm -D --defined-only` and `readelf -lW`."""
     found = [
         f"not linked in: {line.split(maxsplit=1)[1]}"
         for line in undefined.splitlines()

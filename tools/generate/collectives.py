@@ -14,9 +14,9 @@ from prototypes import Function, Parameter
 
 @dataclass(frozen=True)
 class Side:
-    """What a process sends, or receives: how many blocks (where there are arrays), and when the
-    arguments count at all. C++ expressions over the parameters, `found` (the communicator) and, of
-    neighbourhoods, `neighbors`."""
+    """The data that a process sends, or receives: how many blocks (where there are arrays), and
+    when the arguments count at all. C++ expressions over the parameters, `found` (the communicator)
+    and, of neighbourhoods, `neighbors`."""
 
     blocks: str = "found->size"
     when: str = ""
@@ -91,8 +91,8 @@ def is_array(p: Parameter) -> bool:
 
 
 def by_side(function: Function, row: Row) -> Iterator[tuple[Parameter, Side]]:
-    """What a form takes (not the communicator, info and request): what follows memory that is only
-    read is sent, the rest received."""
+    """The parameters of a form (not the communicator, info and request). Parameters after memory
+    that is only read are sent, the rest received."""
     side = row.received
     for p in function.parameters:
         if p.type in ("MPI_Comm", "MPI_Info", "MPI_Request *"):

@@ -33,7 +33,7 @@ line on standard error tells of the first refusal of each function, as many prog
 `_c` marks a function whose large-count form does the same, in libraries that have it.
 """
 
-# How the note of an entry begins that refuses, at least in part.
+# The note of an entry that refuses, at least in part, begins with this.
 REFUSED = "refused: "
 # c2f and the like: the handle is native.
 HANDLE_ONLY = ("_c2f", "_toint")

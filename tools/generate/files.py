@@ -1,7 +1,7 @@
-"""Writes the entries that read and write files: every way to name the place, alone or with all
-others, blocking, non-blocking and split, each with large counts. An entry finds the grid file and
-hands its arguments to src/mpi/file/transfer.hpp, or else calls the native library. Types and names
-of parameters come from mpi.h."""
+"""Writes the entries that read and write files. They name the place in every way, are alone or
+collective, and blocking, non-blocking or split, each with large counts. An entry finds the grid
+file and hands its arguments to src/mpi/file/transfer.hpp, or else calls the native library. Types
+and names of parameters come from mpi.h."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Writes the entries that hand all their arguments and their name to one function, in both counts:
-files that the source of that function includes at its end. Types and names of parameters come from
+"""Writes the entries that hand all their arguments and their name to one function, in both counts.
+The source of that function includes these files at its end. Types and names of parameters come from
 mpi.h, and functions that it lacks have no entry."""
 
 from __future__ import annotations

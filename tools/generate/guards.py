@@ -1,6 +1,6 @@
 """Writes a guard for each function that names a communicator or group and that no source of the
-face defines: native objects pass to the native library, grid objects raise an MPI error. While a
-call that may wait for other processes (those of windows and files too) is in the native library,
+face defines. Native objects pass to the native library, and grid objects raise an MPI error. While
+a call that may wait for other processes (those of windows and files too) is in the native library,
 the thread counts as parked (src/mpi/request/native_progress.hpp)."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHECKS = {
 }
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
-# What the stub finds beside MPI functions, by name: src/mpi/topology/clusters.cpp.
+# Functions that the stub finds beside MPI functions, by name: src/mpi/topology/clusters.cpp.
 TOPOLOGY = tuple(
     f"isthmus_topology_{name}"
     for name in (
@@ -42,10 +42,10 @@ FORTRAN = (
 # Stubs ask these on behalf of every Fortran layer: src/mpi/comm/attributes.cpp,
 # src/mpi/rma/attributes.cpp.
 ASKED_FOR_FORTRAN = ("isthmus_fortran_comm_attribute", "isthmus_fortran_win_attribute")
-# What MPICH's stub asks when UCX is to close its connections: src/mpi/making/join.cpp.
+# The question of MPICH's stub when UCX is to close its connections: src/mpi/making/join.cpp.
 OF_UCX = ("isthmus_has_left",)
-# What the processes of a call have in common where it may wait for others; and calls that only look
-# at the handle, or at what hangs on it.
+# Handles that the processes of a call share if it may wait for others. LOCAL are calls that only
+# look at the handle, or at objects that belong to it.
 SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
 LOCAL = re.compile(
     r"_(get_\w+|set_(name|attr|errhandler)|call_errhandler|delete_attr|c2f|f2c|toint|fromint"
@@ -55,7 +55,7 @@ LOCAL = re.compile(
 
 @dataclass
 class Face:
-    """What a face is made of."""
+    """The parts of a face."""
 
     declared: list[Function]  # in its mpi.h: members of struct Native
     extra: list[Function] = field(default_factory=list)  # known by name alone
@@ -153,7 +153,7 @@ using namespace isthmus::face;
 
 def table(face: Face) -> str:
     """All functions that the face knows by MPI name, for the stub; null for those that are
-    native. Then what is no MPI function: small letters sort last."""
+    native. The other functions come last, because small letters sort last."""
     declared = {f.mpi_name for f in face.declared}
     rows, declarations = [], []
     for f in face.functions():

@@ -1,6 +1,6 @@
-"""Writes what counts around the calls of a program (src/mpi/profile): a wrapper for each function
-that communicates or may wait, which calls the face's function, or the native one where the face has
-none. What is counted stands in tables of one row each; names there are parameters in mpi.h."""
+"""Writes the code that counts around the calls of a program (src/mpi/profile). Each function that
+communicates or may wait has a wrapper. It calls the face's function, or the native one if the face
+has none. The counted data stands in tables of one row each; names there are parameters in mpi.h."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENDS = {
     "Psend_init": "call.sent(comm, dest, count * partitions, datatype);",
 }
 
-# What a member gives to a collective: C++ over `call`, and `m`, who the members are.
+# The data of a member in a collective: C++ over `call`, and `m`, who the members are.
 IN_PLACE = "sendbuf == MPI_IN_PLACE ? {} : {}"
 SENT = "call.bytes(sendcount, sendtype)"
 RECEIVED = "call.bytes(recvcount, recvtype)"
@@ -55,7 +55,7 @@ GIVEN = {
     "Reduce_scatter": "bytes_of_all(call, recvcounts, datatype, m.all.size())",
     "Reduce_scatter_block": "m.all.size() * call.bytes(recvcount, datatype)",
 }
-# What a neighbourhood collective sends to its destination `i`.
+# The data that a neighbourhood collective sends to its destination `i`.
 TO_NEIGHBOR = {
     "Neighbor_allgather": SENT,
     "Neighbor_allgatherv": SENT,
@@ -73,7 +73,7 @@ MOVED = {
     **dict.fromkeys(("Fetch_and_op", "Compare_and_swap"), ELEMENT),
 }
 
-# What is done before, and after, beside the time.
+# Code before and after the call, beside the time.
 BEFORE = {
     "Start": "if (request != nullptr) call.started(*request);",
     "Startall": "if (array_of_requests != nullptr) call.started(count, array_of_requests);",
@@ -140,7 +140,7 @@ def named(function: Function, *names: str) -> str:
 
 
 def opening(function: Function) -> Iterator[str]:
-    """What stands before the call; `call` is made there."""
+    """The code before the call; `call` is made there."""
     name = base(function)
     which = f"k{name}"
     comm = [p.name for p in function.parameters if p.type == "MPI_Comm" and not p.array]

@@ -1,4 +1,4 @@
-"""What the sources of the face say about themselves: which functions they define, with notes."""
+"""Reads from the sources of the face which functions they define, with notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Groups that name ranks of other clusters. The handle is a genuine native group, made anew each
+// Groups that name ranks of other clusters. The handle is a genuine native group, a new one each
 // time so that handles are unique; its members are never used. A group whose members all lie in
 // this cluster is the native group of them and is not in the table. The empty one is
 // MPI_GROUP_EMPTY.

@@ -40,7 +40,7 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
 class GatherOutcome {
  public:
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  /// Nothing was written, as it is not worth gathering: each member writes its own data.
+  /// It has written nothing, as it is not worth gathering: each member writes its own data.
   bool in_vain() const { return in_vain_; }
   /// Throws file::Error in all members if one member's was the first.
   void check() const {

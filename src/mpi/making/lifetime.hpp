@@ -1,6 +1,6 @@
 // The time of this process in the grid (MPI-4.1 sections 11.2 to 11.4). It joins at the first of
 // MPI_Init and MPI_Session_init, and leaves with the last of MPI_Finalize and MPI_Session_finalize.
-// Neither a native library's world nor a grid can be entered twice. So a program that uses only
+// A process cannot enter a native library's world or a grid twice. So a program that uses only
 // sessions leaves when it exits, as until then it may begin another one.
 #pragma once
 

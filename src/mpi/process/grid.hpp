@@ -50,7 +50,7 @@ struct Grid {
   bool crowded = false;             ///< and are more than its cores
   bool stats = false;               ///< rank 0 prints `choices` in the end
   Choices choices;                  ///< under the progress lock
-  /// Counts changes of the figures behind choices: all kept choices are made anew.
+  /// Counts changes of the figures behind choices: all kept choices are then made again.
   std::atomic<std::uint64_t> choices_by{0};
 
   /// The newest world that this process needed; it grows. The returned reference stays valid.
