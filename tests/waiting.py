@@ -21,8 +21,8 @@ def eventually(condition: Callable[[], object], what: str, limit: float = 60) ->
 def with_enough_time(
     run: Callable[[float], Done], enough: Callable[[Done], object], seconds: float = 1
 ) -> Done:
-    """What `run` gives within a limit in which enough has happened: so many seconds; four times as
-    many where the machine is slow; and so on, in vain in the end."""
+    """Calls `run` with a limit, and again with four times that while too little has happened, as on
+    a slow machine. Returns the last result."""
     for times in range(4):
         done = run(seconds * 4**times)
         if enough(done):
