@@ -42,7 +42,7 @@ def test_a_given_program_on_this_host(tmp_path: Path):
 def test_over_delays_in_a_lab(tmp_path: Path, monkeypatch, capfd):
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
-    monkeypatch.setenv("ISTHMUS_LAB_HOME", str(tmp_path / "labs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "python"))
     words = ["--testbed", "hablot", "--kernel", "is", "--class", "S", "-n", "4"]
     words += ["--layout", "split", "--layout", "half-site", "--delay", "0,20ms"]

@@ -98,7 +98,7 @@ def test_words_that_are_no_task(word: str, tmp_path: Path):
 def test_in_a_lab(tmp_path: Path, monkeypatch, capfd):
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
-    monkeypatch.setenv("ISTHMUS_LAB_HOME", str(tmp_path / "labs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "python"))
     file, contestants = tmp_path / "out.json", ("isthmus-direct", "native-openmpi4.1-forced")
     words = ["bench", "coll", "--testbed", "hablot", "--mpi", "openmpi", "--json", str(file)]

@@ -143,7 +143,7 @@ def test_in_a_lab(tmp_path: Path):
     lab = ["lab", "run", "hablot", "--", sys.executable, "-c", IN_LAB]
     done = subprocess.run(
         [sys.executable, "-m", "isthmus", *lab, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
+        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_HOME": str(tmp_path)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -188,7 +188,7 @@ def test_relays_over_a_bridge(tmp_path: Path):
     apart = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     done = subprocess.run(
         [*apart, "sh", "-c", NO_SSHD_YET, "sh", sys.executable, "-m", "isthmus", *lab],
-        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
+        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_HOME": str(tmp_path)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from isthmus.ports import Ports
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    monkeypatch.setenv("ISTHMUS_RUNS", str(tmp_path))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
 
 
 def test_a_name_is_waited_for():

@@ -9,7 +9,7 @@ from isthmus_lab.lab import commands, links, registry
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.delenv("ISTHMUS_LAB", raising=False)
-    monkeypatch.setenv("ISTHMUS_LAB_HOME", str(tmp_path / "labs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     (tmp_path / "labs").mkdir(mode=0o700)
     return tmp_path / "labs"
 

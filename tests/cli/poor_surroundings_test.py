@@ -39,7 +39,7 @@ def test_a_user_without_a_home(monkeypatch, capsys):
     def unknown(_):
         raise KeyError
 
-    for name in ("HOME", "ISTHMUS_JOBS", "XDG_STATE_HOME"):
+    for name in ("HOME", "ISTHMUS_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     assert main(["jobs"]) == 1

@@ -209,7 +209,7 @@ def private_keys(folder):
 
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_keys_go_with_their_job(tmp_path, monkeypatch, by_hand):
-    monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     grid = queues_of(tmp_path, east="echo 1", west="echo 2")
     words = ["--by-hand"] if by_hand else []
     done = submit("-g", grid, *words, "-n", 2, "true")
@@ -256,7 +256,7 @@ def test_a_part_that_runs_reads_whole_files(tmp_path):
 
 
 def test_what_may_be_left_of_a_lost_job_is_removed_with_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     job = place.create("isthmus-1")
     there = tmp_path / "there"
     there.mkdir()

@@ -278,7 +278,7 @@ def test_a_place_that_is_none(said):
 
 
 def test_who_looks_at_a_job_whose_process_is_gone_is_told(monkeypatch, tmp_path, capfd):
-    monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     job = place.create("isthmus-1")
     job.file("out").write_text("so far\n")
     job.file("err").touch()

@@ -29,7 +29,7 @@ GATEWAYS = 0x80000000, 0x80000001
 @pytest.fixture
 def place(monkeypatch):
     folder = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own are too long for sockets
-    monkeypatch.setenv("ISTHMUS_RUNS", str(folder / "runs"))
+    monkeypatch.setenv("ISTHMUS_HOME", str(folder))
     yield folder / "runs"
     shutil.rmtree(folder)
 
@@ -76,7 +76,7 @@ def isthmus(*words, timeout=240):
 
 
 def test_runs_are_listed_while_they_live(pair, place):
-    gone = f"ISTHMUS_RUNS names {place}, which does not exist"
+    gone = f"ISTHMUS_HOME names {place}, which does not exist"
     assert isthmus("ps").stdout == f"you have no run on this host; {gone}\n"
     with running(pair) as run:
         head, _, line = isthmus("ps").stdout.splitlines()
@@ -203,7 +203,7 @@ def test_a_folder_of_others_is_not_used(pair, place):
     with started(pair(*scenarios())) as run:
         done = isthmus("ps")
         assert done.returncode == 2
-        assert f"ISTHMUS_RUNS: {place} is not a folder of yours alone" in done.stderr
+        assert f"ISTHMUS_HOME: {place} is not a folder of yours alone" in done.stderr
         assert f"chmod 700 {place}" in done.stderr
         run.send_signal(signal.SIGTERM)
         run.communicate(timeout=240)
@@ -229,7 +229,7 @@ ANSWER = {
 
 def test_a_folder_that_another_has_taken_keeps_no_run_away(monkeypatch, tmp_path):
     """Its name in /tmp is known to all users of the host."""
-    monkeypatch.delenv("ISTHMUS_RUNS", raising=False)
+    monkeypatch.delenv("ISTHMUS_HOME", raising=False)
     monkeypatch.setattr(runs, "_bases", lambda: [tmp_path])
     taken = tmp_path / f"isthmus-runs-{os.getuid()}"
     taken.mkdir()

@@ -32,7 +32,7 @@ def place(grid: Grid) -> Iterator[Path]:
         runs = Path(folder) / "runs"
         runs.mkdir(mode=0o700)
         grid.environment |= {
-            "XDG_RUNTIME_DIR": folder, "TMPDIR": folder, "ISTHMUS_RUNS": str(runs),
+            "XDG_RUNTIME_DIR": folder, "TMPDIR": folder, "ISTHMUS_HOME": folder,
         }  # fmt: skip
         yield Path(folder)
 

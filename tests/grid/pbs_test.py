@@ -55,7 +55,7 @@ class Pbs:
             "HOME": str(home),
             "PATH": f"{commands}:{os.environ['PATH']}",
             "FAKE_PBS": str(self.state),
-            "ISTHMUS_JOBS": str(folder / "jobs"),
+            "ISTHMUS_HOME": str(folder),
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
         }
         self.grid = folder / "grid.toml"

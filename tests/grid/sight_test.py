@@ -87,7 +87,7 @@ def parts(request, built: Callable[[str], Path]) -> Callable[..., list[object]]:
 @pytest.fixture(autouse=True)
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder = tempfile.mkdtemp(dir="/tmp")  # pytest's own are too long for sockets
-    monkeypatch.setenv("ISTHMUS_RUNS", f"{folder}/runs")
+    monkeypatch.setenv("ISTHMUS_HOME", folder)
     yield
     shutil.rmtree(folder)
 

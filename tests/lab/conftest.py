@@ -25,12 +25,12 @@ class Labs:
 
     def __init__(self, home: Path) -> None:
         self.mark = uuid.uuid4().hex
-        self.home = home
+        self.home = home / "labs"
         self.started: list[Running] = []
         self.env = {
             **os.environ,
             MARK: self.mark,
-            "ISTHMUS_LAB_HOME": str(home),
+            "ISTHMUS_HOME": str(home),
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
         }
 
@@ -75,7 +75,7 @@ def _labs(home: Path) -> Iterator[Labs]:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Labs]:
-    yield from _labs(tmp_path / "labs")
+    yield from _labs(tmp_path)
 
 
 class StandingLab:

@@ -195,7 +195,7 @@ def as_nobody(lab, home, tun: str):
         "mount -t tmpfs -o mode=755 none /dev/net && mknod /dev/net/tun c 10 200 && "
         f'chmod {tun} /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"'
     )
-    lab.env["ISTHMUS_LAB_HOME"] = f"{home}/labs"
+    lab.env["ISTHMUS_HOME"] = str(home)
     command = lab.command(*SMALL, "--on", "a1", "--", "sh", "-c", "id -u; ip -o -4 address show")
     words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *command]
     return subprocess.run(
@@ -228,7 +228,7 @@ def test_what_cannot_be(lab, tmp_path):
         done = lab(*words)
         assert done.returncode == 2, words
         assert said in done.stderr
-    done = lab(*SMALL, "--", "true", ISTHMUS_LAB_HOME="/proc/none")
+    done = lab(*SMALL, "--", "true", ISTHMUS_HOME="/proc/none")
     assert done.returncode == 1
     assert "cannot make the lab's folder" in done.stderr
     file = tmp_path / "odd.toml"

@@ -53,7 +53,7 @@ class Runs:
         built = mpis.ALL[mpi].build(MEETING / program, grids.BUILT)
         where: list[object] = ["--"]
         if site in self.apart:
-            where = ["--on", f"{site}0", "--", "env", f"ISTHMUS_RUNS={self.apart[site]}"]
+            where = ["--on", f"{site}0", "--", "env", f"ISTHMUS_HOME={self.apart[site]}"]
         guests = ["--guests-at", AT] if site == "a" and self.apart else ["--guests"]
         return self.lab.labs.start(
             "exec", "--lab", self.lab.id, *where, *ISTHMUS, "run", *guests, "--timeout", 200,

@@ -23,7 +23,7 @@ class Queues:
         (folder / "home").mkdir()
 
     def on(self, site: str, *words: object) -> subprocess.CompletedProcess[str]:
-        env = ["env", f"ISTHMUS_JOBS={self.folder}/jobs", f"HOME={self.folder}/home"]
+        env = ["env", f"ISTHMUS_HOME={self.folder}", f"HOME={self.folder}/home"]
         return self.lab.labs("exec", "--lab", self.lab.id, "--on", f"{site}0", "--", *env, *words)
 
     def isthmus(self, *words: object) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from isthmus import facts
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.home import below
 from isthmus.queues.submission import cancel_all, part_of
 
 _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
@@ -18,8 +19,8 @@ _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
 
 def home() -> Path:
     """The folder that holds the folders of jobs."""
-    if named := os.environ.get("ISTHMUS_JOBS"):
-        return Path(named)
+    if named := below("jobs"):
+        return named
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "isthmus" / "jobs"
 
@@ -70,7 +71,7 @@ def create(name: str) -> Place:
     except OSError as error:
         raise RunError(
             f"cannot make the job's folder {folder}: {error.strerror}",
-            "Set ISTHMUS_JOBS to a folder where you may write.",
+            "Set ISTHMUS_HOME to a folder where you may write.",
         ) from None
     return Place(folder)
 

@@ -12,10 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from isthmus import home
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 
 PATIENCE = 5.0  # seconds; a healthy run answers within two
 _LONGEST_BASE = 48  # a socket's path may have 107 bytes
+_LONGEST_NAMED = 80
 MOST_ANSWER = 256 << 20
 
 
@@ -35,10 +37,16 @@ def _bases() -> list[Path]:
     return [Path(base) for base in dict.fromkeys(good)]
 
 
+def _named() -> Path | None:
+    """The folder in ISTHMUS_HOME, unless its path is too long for a socket."""
+    named = home.below("runs")
+    return named if named and len(str(named)) <= _LONGEST_NAMED else None
+
+
 def folders() -> list[Path]:
     """Folders that only this user can have filled. Runs are looked for there."""
-    if named := os.environ.get("ISTHMUS_RUNS"):
-        there = [Path(named)]
+    if named := _named():
+        there = [named]
     else:
         there = [found for base in _bases() for found in sorted(base.glob(f"{_name()}*"))]
     return [folder for folder in there if is_private(folder)]
@@ -56,8 +64,8 @@ def is_private(folder: Path) -> bool:
 def own_folder() -> Path:
     """The one for a new run. Another user who has taken its name in /tmp only makes it longer.
     Raises OSError if it does not exist."""
-    if named := os.environ.get("ISTHMUS_RUNS"):
-        return _made(Path(named))
+    if named := _named():
+        return _made(named)
     trouble = OSError("no folder can hold a socket")
     for base in _bases():
         try:
@@ -73,7 +81,7 @@ def own_folder() -> Path:
 def _made(folder: Path) -> Path:
     """OSError where it is not this user's alone."""
     with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=0o700, parents=True)
         folder.chmod(0o700)  # whatever the umask
     if not is_private(folder):
         raise OSError(f"{folder} is not this user's alone")
@@ -137,10 +145,10 @@ class Run:
 def every() -> list[Run]:
     """The living runs, the oldest first. Leftovers of killed runs are removed. UsageError if the
     user names a folder where others may write."""
-    named = os.environ.get("ISTHMUS_RUNS")
-    if named and os.path.lexists(named) and not is_private(Path(named)):
+    named = _named()
+    if named and os.path.lexists(named) and not is_private(named):
         raise UsageError(
-            f"ISTHMUS_RUNS: {named} is not a folder of yours alone, so its runs are ignored",
+            f"ISTHMUS_HOME: {named} is not a folder of yours alone, so its runs are ignored",
             f"Close it to others (`chmod 700 {named}`), or name another folder.",
         )
     found = [run for folder in folders() for run in _those_in(folder)]
@@ -167,9 +175,9 @@ def _those_in(folder: Path) -> Iterator[Run]:
 
 def none() -> str:
     """The sentence for the lack of a run."""
-    named = os.environ.get("ISTHMUS_RUNS")
+    named = _named()
     absent = named and not os.path.lexists(named)
-    where = f"; ISTHMUS_RUNS names {named}, which does not exist" if absent else ""
+    where = f"; ISTHMUS_HOME names {named}, which does not exist" if absent else ""
     return f"you have no run on this host{where}"
 
 

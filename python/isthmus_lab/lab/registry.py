@@ -15,13 +15,14 @@ from pathlib import Path
 
 from isthmus import facts
 from isthmus.errors import RunError, UsageError, listing
+from isthmus.home import below
 from isthmus_lab.lab import cpus
 
 
 def home() -> Path:
     """The folder that holds the folders of labs."""
-    if named := os.environ.get("ISTHMUS_LAB_HOME"):
-        return Path(named)
+    if named := below("labs"):
+        return named
     if os.geteuid() == 0 and "ISTHMUS_LAB" not in os.environ:
         return Path("/run/isthmus-lab")
     if inside := os.environ.get("ISTHMUS_LAB"):
@@ -79,7 +80,7 @@ def create(testbed: str) -> tuple[Lab, int]:
     sweep()
     folder = home() / f"{testbed}-{secrets.token_hex(3)}"
     try:
-        home().mkdir(mode=0o700, exist_ok=True)
+        home().mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_home()
         folder.mkdir(mode=0o700)
         for name in ("ns", "bin", "shm"):
@@ -90,7 +91,7 @@ def create(testbed: str) -> tuple[Lab, int]:
     except OSError as error:
         raise RunError(
             f"cannot make the lab's folder {folder}: {error.strerror}",
-            "Set ISTHMUS_LAB_HOME to a folder where you may write.",
+            "Set ISTHMUS_HOME to a folder where you may write.",
         ) from None
     return Lab(folder), lock
 
@@ -111,7 +112,7 @@ def _check_home() -> None:
     else:
         return
     raise RunError(
-        f"{home()}, where labs are, {wrong}", "Set ISTHMUS_LAB_HOME to a folder of your own."
+        f"{home()}, where labs are, {wrong}", "Set ISTHMUS_HOME to a folder of your own."
     )
 
 
@@ -132,7 +133,7 @@ def sweep() -> list[Lab]:
     except OSError as error:
         raise RunError(
             f"cannot look for labs in {home()}: {error.strerror}",
-            "Set ISTHMUS_LAB_HOME to a folder of yours.",
+            "Set ISTHMUS_HOME to a folder of yours.",
         ) from None
     for folder in folders:
         lab = Lab(folder)

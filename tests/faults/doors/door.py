@@ -44,7 +44,7 @@ class Door:
         self.environment = {
             **os.environ, **AS_ROOT, MARK: self.mark, "PYTHONPATH": python,
             "ISTHMUS_REACH": "gateway", "ISTHMUS_DEBUG_LEG": "socket",
-            "ISTHMUS_RUNS": str(folder / "runs"), "ISTHMUS_JOBS": str(folder / "jobs"),
+            "ISTHMUS_HOME": str(folder),
         }  # fmt: skip
         self.port = free_port(4)
         self.ports = [self.port]

@@ -28,6 +28,6 @@ class Guests(Door):
         come = self.isthmus(
             "run", "-g", "grid.toml", "--guests", "-n", 2,
             self.program, "connect", self.folder / "port", 1,
-            ISTHMUS_RUNS=runs,
+            ISTHMUS_HOME=runs,
         )  # fmt: skip
         self.wait(lambda: "connect: passed" in self.said(number), come, number)

@@ -49,7 +49,7 @@ def play(case: Case, keep: Path | None = None) -> dict[str, object]:
     ]  # fmt: skip
     env = {
         **os.environ,
-        "ISTHMUS_LAB_HOME": str(folder / "lab"),
+        "ISTHMUS_HOME": str(folder / "lab"),
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
