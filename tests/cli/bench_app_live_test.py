@@ -12,7 +12,7 @@ from isthmus_lab.bench.app.programs import KERNEL_FOLDER
 
 
 def measure(file: Path, *words: str) -> dict:
-    common = ["--mpi", "openmpi", "--no-tune", "--repetitions", "1", "--json", str(file)]
+    common = ["--native", "openmpi", "--no-tune", "--repetitions", "1", "--json", str(file)]
     assert main(["bench", "app", *words, *common]) == 0
     data = json.loads(file.read_text())
     assert data["failures"] == []

@@ -41,7 +41,7 @@ def test_the_command(tmp_path: Path, capsys):
     file = tmp_path / "out.json"
     words = ["bench", "coll", "--testbed", "loopback", "-n", "2", "--only", "isthmus"]
     words += ["--collective", "bcast", "--size", "4 KiB", "--repetitions", "2", "--passes", "1"]
-    assert main([*words, "--mpi", "openmpi", "--json", str(file)]) == 0
+    assert main([*words, "--native", "openmpi", "--json", str(file)]) == 0
     said = capsys.readouterr()
     assert "bcast 4 KiB" in said.out
     assert "tuned: wan-latency=" in said.err
@@ -101,7 +101,7 @@ def test_in_a_lab(tmp_path: Path, monkeypatch, capfd):
     monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "python"))
     file, contestants = tmp_path / "out.json", ("isthmus-direct", "native-openmpi4.1-forced")
-    words = ["bench", "coll", "--testbed", "hablot", "--mpi", "openmpi", "--json", str(file)]
+    words = ["bench", "coll", "--testbed", "hablot", "--native", "openmpi", "--json", str(file)]
     words += ["--no-tune"]
     words += [word for name in contestants for word in ("--only", name)]
     words += ["--repetitions", "2", "--passes", "1", "--size", "8 B", "--interleaved"]

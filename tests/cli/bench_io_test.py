@@ -83,7 +83,7 @@ def test_what_cannot_be_measured(words, capsys):
 def test_the_command(tmp_path: Path, capsys):
     file, folder = tmp_path / "out.json", tmp_path / "files"
     folder.mkdir()
-    words = ["bench", "io", "--testbed", "loopback", "--mpi", "mpich", "--size", "1 MiB"]
+    words = ["bench", "io", "--testbed", "loopback", "--native", "mpich", "--size", "1 MiB"]
     words += ["--only", "isthmus", "--only", "*inside*", "--folder", str(folder)]
     status = main([*words, "--rounds", "1", "--passes", "1", "--json", str(file)])
     assert status in (0, 1)  # by the limits

@@ -75,7 +75,7 @@ def test_figures():
 
 def test_the_command(tmp_path: Path, capsys):
     file = tmp_path / "out.json"
-    words = ["bench", "rma", "--testbed", "loopback", "--mpi", "mpich", "--only", "*inside*"]
+    words = ["bench", "rma", "--testbed", "loopback", "--native", "mpich", "--only", "*inside*"]
     status = main([*words, "--rounds", "2", "--passes", "1", "--json", str(file)])
     assert status in (0, 1)  # by the limits
     said = capsys.readouterr()

@@ -30,7 +30,7 @@ from isthmus_lab.measuring import place
         (["-g", "/no/such/grid.toml"], "cannot read the grid file"),
         (["--rounds", "0"], "--rounds"),
         (["--passes", "none"], "--passes"),
-        (["--mpi", "/no/such/prefix"], "--mpi /no/such/prefix"),
+        (["--native", "/no/such/prefix"], "--native /no/such/prefix"),
         (["--only", "nobody"], "unknown contestant; contestants are '"),
         (["--size", "0 B"], "messages have 1 B to 64 MiB"),
         (["--size", "8"], "--size 8: must be a size such as"),

@@ -69,8 +69,8 @@ def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
     if done.returncode == _NO_COMPILER:
         raise RunError(
             f"{where} has no MPI compiler '{mpicc}' to compile the benchmark",
-            "Install it (on Debian: libopenmpi-dev or libmpich-dev), or name the MPI's prefix: "
-            "--mpi here, the cluster's 'mpi' key in a grid file.",
+            "Install it (on Debian: libopenmpi-dev or libmpich-dev), or name the MPI's folder: "
+            "--native of `isthmus bench`, the cluster's 'mpi' key in a grid file.",
         )
     path = done.stdout.decode(errors="replace").strip().splitlines()
     if done.returncode != 0 or not path:

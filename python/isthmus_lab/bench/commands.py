@@ -23,7 +23,8 @@ from isthmus_lab.bench.common import (
     FiguresOption,
     InsideOption,
     JsonOption,
-    MpiOption,
+    NativeOption,
+    OnlyOption,
     PassesOption,
     TestbedOption,
     TrafficOption,
@@ -95,15 +96,8 @@ def p2p_(
         int, typer.Option(min=1, metavar="N", help="Round trips of each size, over all passes.")
     ] = 200,
     passes: PassesOption = 5,
-    mpi: MpiOption = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure only these contestants, such as tcp, isthmus, 'native-*'. May be "
-            "repeated.",
-        ),
-    ] = None,
+    native: NativeOption = None,
+    only: OnlyOption = None,
     size: Annotated[
         list[str] | None,
         typer.Option(
@@ -141,7 +135,7 @@ def p2p_(
         quick,
         rounds,
         passes,
-        tuple(mpi or ()),
+        tuple(native or ()),
         tuple(only or ()),
         tuple(dict.fromkeys(_size(text) for text in size or ())),
         _figures(figure or []),
@@ -222,7 +216,7 @@ def _in_labs(
     words += ["--quick"] if options.quick else []
     words += common.again(
         [
-            ("--mpi", options.mpis),
+            ("--native", options.mpis),
             ("--only", options.only),
             ("--size", [f"{size} B" for size in options.sizes]),
             ("--figure", options.figures),

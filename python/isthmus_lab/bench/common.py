@@ -44,13 +44,21 @@ PassesOption = Annotated[
     int,
     typer.Option("--passes", min=1, metavar="N", help="Number of turns of each contestant."),
 ]
-MpiOption = Annotated[
+NativeOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--mpi",
+        "--native",
         metavar="MPI",
-        help="openmpi, mpich, or the prefix of an installation. May be repeated. Isthmus runs "
-        "over the first one. Default: all that are found.",
+        help="Compare with this MPI: openmpi, mpich, or the folder where it is installed. May be "
+        "repeated. Isthmus runs over the first one. Default: all that are found.",
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="NAME",
+        help="Measure only these contestants, such as isthmus-direct, 'native-*'. May be repeated.",
     ),
 ]
 JsonOption = Annotated[

@@ -44,8 +44,8 @@ def find(wanted: Sequence[str]) -> list[Mpi]:
         mpi = _examine(name)
         if mpi is None and wanted:
             raise UsageError(
-                f"--mpi {name}: not 'openmpi' or 'mpich' as Debian installs them, nor the "
-                "prefix of an Open MPI or MPICH with bin/mpicc and bin/mpirun"
+                f"--native {name}: not 'openmpi' or 'mpich' as Debian installs them, nor the "
+                "folder of an Open MPI or MPICH with bin/mpicc and bin/mpirun"
             )
         if mpi is not None:
             found.setdefault(mpi.key, mpi)

@@ -223,7 +223,8 @@ lab_app.command()(links.traffic)
 def mpirun(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", show_default=False)],
     mpi: Annotated[
-        str, typer.Option(metavar="MPI", help="openmpi, mpich, or the prefix of an installation.")
+        str,
+        typer.Option(metavar="MPI", help="openmpi, mpich, or the folder where it is installed."),
     ],
     n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
     interleave: Annotated[

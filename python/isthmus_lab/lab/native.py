@@ -117,17 +117,17 @@ def frontend(network: Network, on: Sequence[str]) -> str:
 
 
 def _launcher(mpi: str) -> str:
-    """`openmpi`, `mpich`, or the prefix of an installation."""
+    """`openmpi`, `mpich`, or the folder where an MPI is installed."""
     if mpi in _NAMES:
         found = next(filter(None, map(shutil.which, _NAMES[mpi])), None)
         if found is None:
-            raise RunError(f"no launcher of '{mpi}' is installed", "Give the MPI's prefix.")
+            raise RunError(f"no launcher of '{mpi}' is installed", "Name the folder of the MPI.")
         return found
     for name in ("mpirun", "mpiexec"):
         path = Path(mpi) / "bin" / name
         if os.access(path, os.X_OK):
             return str(path)
-    raise UsageError(f"--mpi {mpi}: not 'openmpi', 'mpich' or the prefix of an MPI")
+    raise UsageError(f"--mpi {mpi}: not 'openmpi', 'mpich' or the folder of an MPI")
 
 
 def _kind(launcher: str) -> str:

@@ -24,7 +24,8 @@ from isthmus_lab.bench.common import (
     GridOption,
     InsideOption,
     JsonOption,
-    MpiOption,
+    NativeOption,
+    OnlyOption,
     TestbedOption,
     TuneOption,
 )
@@ -113,15 +114,8 @@ def app(
         float,
         typer.Option("--timeout", min=1, metavar="SECONDS", help="Limit for one execution."),
     ] = 600.0,
-    mpi: MpiOption = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure only these contestants, such as isthmus, 'native-*-tuned'. May be "
-            "repeated.",
-        ),
-    ] = None,
+    native: NativeOption = None,
+    only: OnlyOption = None,
     tune: TuneOption = True,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
@@ -157,7 +151,7 @@ def app(
         site=site,
         repetitions=repetitions,
         limit=limit,
-        mpis=tuple(mpi or ()),
+        mpis=tuple(native or ()),
         only=tuple(only or ()),
         tune=tune,
     )
@@ -266,7 +260,7 @@ def _words(options: Options) -> list[str]:
             ("--program", options.programs),
             ("--name", options.names),
             ("--layout", options.layouts),
-            ("--mpi", options.mpis),
+            ("--native", options.mpis),
             ("--only", options.only),
         ]
     )

@@ -28,7 +28,8 @@ from isthmus_lab.bench.common import (
     GridOption,
     InsideOption,
     JsonOption,
-    MpiOption,
+    NativeOption,
+    OnlyOption,
     PassesOption,
     TestbedOption,
     TrafficOption,
@@ -61,15 +62,8 @@ def coll(
         ),
     ] = 10,
     passes: PassesOption = 2,
-    mpi: MpiOption = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure only these contestants, such as isthmus-direct, 'native-*-default'. "
-            "May be repeated.",
-        ),
-    ] = None,
+    native: NativeOption = None,
+    only: OnlyOption = None,
     collective: Annotated[
         list[str] | None,
         typer.Option(
@@ -129,7 +123,7 @@ def coll(
         repetitions,
         passes,
         ranks[0] if ranks else None,
-        tuple(mpi or ()),
+        tuple(native or ()),
         tuple(only or ()),
         tuple(collective or ()),
         tuple(_size(text) for text in size or ()),
@@ -217,7 +211,7 @@ def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str,
     words += ["--traffic"] if options.traffic else []
     words += common.again(
         [
-            ("--mpi", options.mpis),
+            ("--native", options.mpis),
             ("--only", options.only),
             ("--collective", options.collectives),
             ("--size", [f"{size} B" for size in options.sizes]),

@@ -20,7 +20,8 @@ from isthmus_lab.bench.common import (
     GridOption,
     InsideOption,
     JsonOption,
-    MpiOption,
+    NativeOption,
+    OnlyOption,
     PassesOption,
     TestbedOption,
 )
@@ -66,14 +67,8 @@ def io(
         int, typer.Option(min=1, metavar="N", help="Accesses of each kind in each pass.")
     ] = 3,
     passes: PassesOption = 3,
-    mpi: MpiOption = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure only these contestants, such as isthmus, '*inside*'. May be repeated.",
-        ),
-    ] = None,
+    native: NativeOption = None,
+    only: OnlyOption = None,
     figure: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,7 +96,7 @@ def io(
     signal.signal(signal.SIGTERM, common.leave)
     sizes = tuple(dict.fromkeys(_size(text) for text in size or ())) or (LARGE,)
     options = Options(
-        sizes, folder, rounds, passes, tuple(mpi or ()), tuple(only or ()), tuple(figure or ())
+        sizes, folder, rounds, passes, tuple(native or ()), tuple(only or ()), tuple(figure or ())
     )
     for name in options.figures:
         if name not in FIGURES:
@@ -161,7 +156,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, IoResults]:
     words += common.again(
         [
             ("--size", [f"{size} B" for size in options.sizes]),
-            ("--mpi", options.mpis),
+            ("--native", options.mpis),
             ("--only", options.only),
             ("--figure", options.figures),
         ]

@@ -11,14 +11,14 @@ from isthmus_lab.bench.papers.recipe import Claim, Measurement, Recipe
 
 _BELOW = "below"  # the measurement on one site, and on a quarter of it
 _LAB = ("--testbed=hablot16", "-n", "8", "--repetitions=1", "--no-tune")
-_MPIS = ("--mpi=openmpi", "--mpi=mpich", *only(DIRECT, "native-*-default"))
+_MPIS = ("--native=openmpi", "--native=mpich", *only(DIRECT, "native-*-default"))
 _LAYOUTS = repeated("--layout", ("one-site", "split", "quarter-site"))
 # BT and SP of this size take minutes for each execution on two cores.
 _LARGE = ("--class=A", *repeated("--kernel", ("ep", "ft", "is", "mg", "cg", "lu")))
 _LARGE_QUICK = ("--class=A", *repeated("--kernel", ("is", "mg", "cg")))
 
 _MELT = (
-    *("--mpi=openmpi", "--name=lammps.melt"),
+    *("--native=openmpi", "--name=lammps.melt"),
     f"--program=openmpi=lmp -in {Path(__file__).with_name('melt.lammps')} -log none",
     *("--time=^Loop time of ([0-9.]+) on", "--require=^Total wall time"),
     *_LAYOUTS,
@@ -27,7 +27,7 @@ _MELT = (
 
 # Each node has a tenth of a core, so that sixteen are four times as fast as four, like real nodes.
 _SLOW = (
-    *("--testbed=slow16", "-n", "16", "--mpi=mpich", *only(DIRECT)),
+    *("--testbed=slow16", "-n", "16", "--native=mpich", *only(DIRECT)),
     *("--layout=split", "--layout=quarter-site", "--repetitions=1", "--no-tune"),
     *repeated("--kernel", ("ep", "mg", "ft", "lu")),
 )

@@ -182,7 +182,7 @@ def _finished(measured: Measured) -> float:
 
 
 _APPS = ("--testbed", "hablot16")
-_MPIS = ("--mpi=openmpi", "--mpi=mpich")
+_MPIS = ("--native=openmpi", "--native=mpich")
 _COMPARED = Measurement(
     "app",
     (

@@ -19,7 +19,8 @@ from isthmus_lab.bench.common import (
     GridOption,
     InsideOption,
     JsonOption,
-    MpiOption,
+    NativeOption,
+    OnlyOption,
     PassesOption,
     TestbedOption,
 )
@@ -52,14 +53,8 @@ def rma(
         typer.Option(min=1, metavar="N", help="Small operations of each kind in each pass."),
     ] = 40,
     passes: PassesOption = 3,
-    mpi: MpiOption = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Measure only these contestants, such as isthmus, 'native-*'. May be repeated.",
-        ),
-    ] = None,
+    native: NativeOption = None,
+    only: OnlyOption = None,
     json_file: JsonOption = None,
     inside: InsideOption = None,
 ) -> None:
@@ -75,7 +70,7 @@ def rma(
     Without --testbed and -g, it measures between the two sites of the lab around it, or else on
     this host."""
     signal.signal(signal.SIGTERM, common.leave)
-    options = Options(rounds, passes, tuple(mpi or ()), tuple(only or ()))
+    options = Options(rounds, passes, tuple(native or ()), tuple(only or ()))
     if inside is not None:
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
@@ -110,7 +105,7 @@ def _measure(place: Place, options: Options) -> RmaResults:
 def _in_labs(testbed: str, options: Options) -> tuple[str, RmaResults]:
     name, _ = testbeds.load(testbed)
     words = ["rma", "--rounds", str(options.rounds), "--passes", str(options.passes)]
-    words += common.again([("--mpi", options.mpis), ("--only", options.only)])
+    words += common.again([("--native", options.mpis), ("--only", options.only)])
     results = RmaResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         raw = Path(folder) / "raw.json"
