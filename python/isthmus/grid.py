@@ -4,7 +4,7 @@ import codecs
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from isthmus import gridsense, gridtext, innergrids
 from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.gridkeys import port_count
+from isthmus.gridkeys import WORD, port_count
 from isthmus.gridtables import (
     ClusterSpec,
     GatewaySpec,
@@ -96,6 +96,7 @@ def _load(path: Path, above: tuple[Path, ...]) -> Grid:
 
 def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     """`files` are the files that are being read, this one last."""
+    at = _File(text, name)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -109,69 +110,82 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
             key=lambda e: (e["type"] == "missing", gridtext.line_of(text, e["loc"]) or 0),
         )
         loc = _key_path(data, first["loc"])
-        raise _complaint(text, name, loc, _explain(dict(first), loc)) from None
+        raise at.wrong(loc, _explain(dict(first), loc)) from None
     if not own.cluster and not own.grid:
         needed = "a grid needs at least one [cluster.NAME]"
         what = f"has none: {needed}" if "cluster" in data else f"is missing: {needed}"
-        raise _complaint(text, name, ("cluster",), what)
-    inner = _inner(own, text, name, files)
+        raise at.wrong(("cluster",), what)
+    inner = _inner(own, at, files)
     whole = innergrids.joined(own, inner) if inner else own
     if inner:
-        _check_inner(own, inner, text, name)
-    _check_names(own.model_copy(update={"cluster": whole.cluster}), text, name)
+        _check_inner(own, inner, at)
+    _check_names(own.model_copy(update={"cluster": whole.cluster}), at)
     for key, what in gridsense.troubles(own, whole):
-        raise _complaint(text, name, key, what)
+        raise at.wrong(key, what)
     return whole
 
 
-def _inner(own: Grid, text: str, name: str, files: tuple[Path, ...]) -> dict[str, Grid]:
+@dataclass(frozen=True)
+class _File:
+    """The text of a grid file, and its name in messages."""
+
+    text: str
+    name: str
+
+    def wrong(self, loc: gridtext.Path, what: str) -> UsageError:
+        line = gridtext.line_of(self.text, loc)
+        where = f"{self.name}:{line}" if line else self.name
+        return UsageError(f"{where}: {gridtext.written(loc)} {what}")
+
+
+def _inner(own: Grid, at: _File, files: tuple[Path, ...]) -> dict[str, Grid]:
     """The grids that the file includes, with their clusters named as here."""
     found = {}
     for inner, spec in own.grid.items():
         key = ("grid", inner)
-        _check_name(inner, key, text, name)
+        _check_name(inner, key, at)
         if inner in own.cluster:
-            raise _complaint(text, name, key, "is also the name of a cluster")
+            raise at.wrong(key, "is also the name of a cluster")
         path = innergrids.path_of(files[-1], spec.file)
         ring = [file for file in files if file.resolve() == path.resolve()]
         if ring:
             way = " -> ".join(map(str, [*files[files.index(ring[0]) :], path]))
             what = f"is a file that includes this one: {way}; a grid cannot contain itself"
-            raise _complaint(text, name, (*key, "file"), what)
+            raise at.wrong((*key, "file"), what)
         if not path.is_file():
-            what = f"is '{spec.file}', but {path} does not exist; paths start at this file's "
-            raise _complaint(text, name, (*key, "file"), f"{what}folder")
+            what = f"is '{spec.file}', but {path} does not exist; paths start at this file's folder"
+            raise at.wrong((*key, "file"), what)
         found[inner] = innergrids.prefixed(inner, _load(path, files))
     return found
 
 
-def _check_inner(own: Grid, inner: Mapping[str, Grid], text: str, name: str) -> None:
+def _check_inner(own: Grid, inner: Mapping[str, Grid], at: _File) -> None:
     """Checks names that meet from several files."""
     for table, one, source in innergrids.twice(own, inner):
         what = f"includes a {table} '{one}', but another has that name; rename one of them"
-        raise _complaint(text, name, ("grid", source), what)
+        raise at.wrong(("grid", source), what)
     for source, part in inner.items():
         for cluster in part.cluster:
-            _check_name(cluster, ("grid", source), text, name)
+            _check_name(cluster, ("grid", source), at)
     links = [link for part in inner.values() for link in part.link]
     for index in range(len(own.link)):
-        _check_link_name(text, name, index, own.link, links)
+        _check_link_name(at, index, own.link, links)
     taken = [r"relay\d*"] if any(part.relay for part in inner.values()) else []
     taken += ["launcher"] if any(link.reach == "ssh" for link in links) else []
     for cluster in own.cluster:
         if any(re.fullmatch(pattern, cluster) for pattern in taken):
             what = "is also the name of a relay of an inner grid; rename the cluster"
-            raise _complaint(text, name, ("cluster", cluster), what)
+            raise at.wrong(("cluster", cluster), what)
 
 
-def _check_name(one: str, key: gridtext.Path, text: str, name: str) -> None:
+def _check_name(one: str, key: gridtext.Path, at: _File) -> None:
     """Checks the name of a cluster or an inner grid."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", one):
+    if not re.fullmatch(WORD, one):
         made = "" if one == key[-1] else f"makes '{one}', which "
         what = f"{made}is not a valid name: use"
         allowed = "letters, digits, '_', '.' and '-', beginning with a letter or a digit"
         more = ", and at most 64 characters" if len(one) > 64 else ""
-        raise _complaint(text, name, key, f"{what} {allowed}{more}")
+        raise at.wrong(key, f"{what} {allowed}{more}")
 
 
 def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -185,12 +199,6 @@ def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
             except (KeyError, IndexError, TypeError):
                 data = None
     return tuple(path)
-
-
-def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
-    line = gridtext.line_of(text, loc)
-    where = f"{name}:{line}" if line else name
-    return UsageError(f"{where}: {gridtext.written(loc)} {what}")
 
 
 def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
@@ -241,126 +249,103 @@ def _toml_type(value: Any) -> str:
     return "an array" if isinstance(value, list) else "a table"
 
 
-def _check_names(grid: Grid, text: str, name: str) -> None:
+def _check_names(grid: Grid, at: _File) -> None:
     """Checks names that refer to each other, which a model alone cannot see."""
 
-    def unknown(cluster: str) -> str:
-        if cluster in grid.grid:
-            return f"names the grid '{cluster}'; name one of its clusters"
-        near = did_you_mean(cluster, grid.cluster)
-        return f"names a cluster '{cluster}' that is not in the file{near}"
+    def check_cluster(key: gridtext.Path, name: str) -> None:
+        if name in grid.cluster:
+            return
+        if name in grid.grid:
+            what = f"names the grid '{name}'; name one of its clusters"
+        else:
+            near = did_you_mean(name, grid.cluster)
+            what = f"names a cluster '{name}' that is not in the file{near}"
+        raise at.wrong(key, f"{what}; its clusters: {listing(grid.cluster)}")
 
     for cluster in grid.cluster:
-        _check_name(cluster, ("cluster", cluster), text, name)
-    if grid.files is not None and grid.files not in grid.cluster:
-        allowed = f"; its clusters: {listing(grid.cluster)}"
-        raise _complaint(text, name, ("files",), unknown(grid.files) + allowed)
+        _check_name(cluster, ("cluster", cluster), at)
+    if grid.files is not None:
+        check_cluster(("files",), grid.files)
     for network, spec in grid.network.items():
         if spec.subnet and spec.interface:
             key = ("network", network, "interface")
-            raise _complaint(text, name, key, "and 'subnet' are both given; give one of them")
+            raise at.wrong(key, "and 'subnet' are both given; give one of them")
     for index, gateway in enumerate(grid.gateway):
-        _check_gateway(grid, text, name, index, gateway, unknown)
+        _check_gateway(at, index, gateway, check_cluster)
     for index, relay in enumerate(grid.relay):
         for cluster in relay.between:
-            if cluster not in grid.cluster:
-                allowed = f"; its clusters: {listing(grid.cluster)}"
-                where = ("relay", index, "between")
-                raise _complaint(text, name, where, unknown(cluster) + allowed)
-        started = [
-            key
-            for key in ("host", "prefix", "address", "port", "listen", "threads")
-            if key in relay.model_fields_set
-        ]
-        if relay.service and started:
-            what = "is for a relay that the run starts; one with 'service' runs already"
-            raise _complaint(text, name, ("relay", index, started[0]), what)
-        _check_ports(relay, partial(_relay_wrong, text, name, index))
-        if bool(relay.service) != bool(relay.key):
-            missing, given = ("key", "service") if relay.service else ("service", "key")
-            what = (
-                f"is missing, but '{given}' needs it: give a service and the file of your key "
-                "for it"
-            )
-            raise _complaint(text, name, ("relay", index, missing), what)
+            check_cluster(("relay", index, "between"), cluster)
+        _check_relay(at, index, relay)
         if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
-            raise _complaint(text, name, ("relay", index), "is also the name of a cluster")
+            raise at.wrong(("relay", index), "is also the name of a cluster")
     for index, shared in enumerate(grid.shared):
-        _check_shared(text, name, index, shared, grid, unknown)
+        where = ("shared", index, "between")
+        if len(shared.between) < 2:
+            count = len(shared.between)
+            raise at.wrong(where, f"must name at least two pairs of clusters; it has {count}")
+        for pair in shared.between:
+            if len(set(pair)) != 2 or len(pair) != 2:
+                has = listing(pair) or "none"
+                what = f"must have two clusters in each pair; one pair has {has}"
+                raise at.wrong(where, what)
+            for cluster in pair:
+                check_cluster(where, cluster)
     for index, link in enumerate(grid.link):
         where = ("link", index, "between")
         if len(link.between) != 2:
-            count = len(link.between)
-            raise _complaint(text, name, where, f"must name two clusters; it names {count}")
+            raise at.wrong(where, f"must name two clusters; it names {len(link.between)}")
         for cluster in link.between:
-            if cluster not in grid.cluster:
-                allowed = f"; its clusters: {listing(grid.cluster)}"
-                raise _complaint(text, name, where, unknown(cluster) + allowed)
+            check_cluster(where, cluster)
         if link.compress and link.reach == "direct":
             what = 'needs gateways, but reach = "direct" bypasses them'
-            raise _complaint(text, name, ("link", index, "compress"), what)
+            raise at.wrong(("link", index, "compress"), what)
         if link.net == "ucx" and link.encrypt:
             what = "is 'ucx', which cannot encrypt; add 'encrypt = false', or remove 'net'"
-            raise _complaint(text, name, ("link", index, "net"), what)
+            raise at.wrong(("link", index, "net"), what)
         if len(set(link.between)) == 1:
-            raise _complaint(text, name, where, f"links '{link.between[0]}' to itself")
-        _check_link_name(text, name, index, grid.link)
+            raise at.wrong(where, f"links '{link.between[0]}' to itself")
+        _check_link_name(at, index, grid.link)
         if link.reach == "ssh" and "launcher" in grid.cluster:
             what = "makes a relay named 'launcher'; rename the cluster of that name"
-            raise _complaint(text, name, ("cluster", "launcher"), what)
+            raise at.wrong(("cluster", "launcher"), what)
 
 
 def _check_link_name(
-    text: str, name: str, index: int, links: list[LinkSpec], others: Sequence[LinkSpec] = ()
+    at: _File, index: int, links: list[LinkSpec], others: Sequence[LinkSpec] = ()
 ) -> None:
     link = links[index]
-    key = ("link", index, "name")
+    what = ""
     if link.name in ("direct", "gateway"):
         what = (
             f"is '{link.name}', which the info key isthmus_link reserves for links without a name"
         )
-        raise _complaint(text, name, key, what)
-    if link.name and link.reach == "ssh":
-        raise _complaint(text, name, key, "has no effect: programs cannot choose links by ssh")
-    for other in [*others, *links[:index]]:
-        if link.name and other.name == link.name and set(other.between) == set(link.between):
-            raise _complaint(
-                text, name, key, "is also the name of another link between the same clusters"
-            )
+    elif link.name and link.reach == "ssh":
+        what = "has no effect: programs cannot choose links by ssh"
+    for other in [*others, *links[:index]] if link.name else []:
+        if other.name == link.name and set(other.between) == set(link.between):
+            what = what or "is also the name of another link between the same clusters"
+    if what:
+        raise at.wrong(("link", index, "name"), what)
 
 
-def _check_shared(
-    text: str,
-    name: str,
-    index: int,
-    shared: SharedSpec,
-    grid: Grid,
-    unknown: Callable[[str], str],
-) -> None:
-    where = ("shared", index, "between")
-    if len(shared.between) < 2:
-        count = len(shared.between)
-        what = f"must name at least two pairs of clusters; it has {count}"
-        raise _complaint(text, name, where, what)
-    for pair in shared.between:
-        if len(set(pair)) != 2 or len(pair) != 2:
-            what = f"must have two clusters in each pair; one pair has {listing(pair) or 'none'}"
-            raise _complaint(text, name, where, what)
-        for cluster in pair:
-            if cluster not in grid.cluster:
-                allowed = f"; its clusters: {listing(grid.cluster)}"
-                raise _complaint(text, name, where, unknown(cluster) + allowed)
+def _check_relay(at: _File, index: int, relay: RelaySpec) -> None:
+    own = ("host", "prefix", "address", "port", "listen", "threads")
+    started = [key for key in own if key in relay.model_fields_set]
+    if relay.service and started:
+        what = "is for a relay that the run starts; one with 'service' runs already"
+        raise at.wrong(("relay", index, started[0]), what)
+    _check_ports(at, ("relay", index), relay)
+    if bool(relay.service) != bool(relay.key):
+        missing, given = ("key", "service") if relay.service else ("service", "key")
+        what = f"is missing, but '{given}' needs it: give a service and the file of your key for it"
+        raise at.wrong(("relay", index, missing), what)
 
 
-def _relay_wrong(text: str, name: str, index: int, key: str, what: str) -> UsageError:
-    return _complaint(text, name, ("relay", index, key), what)
-
-
-def _check_ports(door: GatewaySpec | RelaySpec, wrong: Callable[[str, str], UsageError]) -> None:
+def _check_ports(at: _File, table: gridtext.Path, door: GatewaySpec | RelaySpec) -> None:
     listens = door.listen or door.address
     if door.port and listens and not all(address.endswith(":0") for address in listens):
         told = "listen" if door.listen else "address"
-        raise wrong("port", f"is also given by '{told}'; give it once")
+        raise at.wrong((*table, "port"), f"is also given by '{told}'; give it once")
     told_ports = [("port", door.port)]
     told_ports += [("address", each) for each in door.address or ()]
     told_ports += [("listen", each) for each in door.listen or ()]
@@ -368,20 +353,18 @@ def _check_ports(door: GatewaySpec | RelaySpec, wrong: Callable[[str, str], Usag
         found = port_count(ports) if ports else 0
         if found and found < door.threads:
             what = f"has {found} of the {door.threads} ports that its 'threads' need"
-            colon = "" if key == "port" else ":"
-            raise wrong(key, f"{what}; give a range, such as '{colon}7400-{7399 + door.threads}'")
+            example = f"{'' if key == 'port' else ':'}7400-{7399 + door.threads}"
+            raise at.wrong((*table, key), f"{what}; give a range, such as '{example}'")
 
 
 def _check_gateway(
-    grid: Grid,
-    text: str,
-    name: str,
+    at: _File,
     index: int,
     gateway: GatewaySpec,
-    unknown: Callable[[str], str],
+    check_cluster: Callable[[gridtext.Path, str], None],
 ) -> None:
     def wrong(key: str, what: str) -> UsageError:
-        return _complaint(text, name, ("gateway", index, key), what)
+        return at.wrong(("gateway", index, key), what)
 
     if gateway.cluster and gateway.clusters:
         raise wrong("clusters", "and 'cluster' are both given; give one of them")
@@ -389,15 +372,12 @@ def _check_gateway(
         raise wrong("cluster", "is missing; give it, or 'clusters' if the gateway serves several")
     key = "clusters" if gateway.clusters else "cluster"
     for cluster in gateway.serves:
-        if cluster not in grid.cluster:
-            raise wrong(key, f"{unknown(cluster)}; its clusters: {listing(grid.cluster)}")
+        check_cluster(("gateway", index, key), cluster)
         if gateway.serves.count(cluster) > 1:
             raise wrong(key, f"names '{cluster}' twice")
     for key, given in (("address", gateway.address), ("listen", gateway.listen)):
         if given is not None and len(given) not in (1, len(gateway.serves)):
-            count = (
-                f"has {len(given)} entries, but the gateway serves {len(gateway.serves)} cluster"
-            )
-            more = "s" if len(gateway.serves) > 1 else ""
-            raise wrong(key, f"{count}{more}; give one, or one for each")
-    _check_ports(gateway, wrong)
+            clusters = f"{len(gateway.serves)} cluster{'s' if len(gateway.serves) > 1 else ''}"
+            count = f"has {len(given)} entries, but the gateway serves {clusters}"
+            raise wrong(key, f"{count}; give one, or one for each")
+    _check_ports(at, ("gateway", index), gateway)

@@ -15,28 +15,31 @@ _PLACES = ("n", "command", "hosts")  # of a launch template
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
 SERVICE_PORT = "7500"
+WORD = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
 _ADDRESS = re.compile(
     rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:%[^\s%/\[\]:]+|/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
 )
 
 
-def _host(text: str) -> str:
-    if not text or text.startswith("-") or re.search(r"\s", text):
-        raise ValueError(f"must be a target of ssh, such as 'user@login.site.org'; it is '{text}'")
-    return text
+def _checked(form: str, must: str) -> AfterValidator:
+    """Takes texts of the form; the error says what they must be."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(form, text):
+            raise ValueError(f"must be {must}; it is '{text}'")
+        return text
+
+    return AfterValidator(check)
 
 
-def _path(text: str) -> str:
-    if not text.startswith(("/", "~/")):
-        raise ValueError(f"must be an absolute path, or begin with '~/'; it is '{text}'")
-    return text
+def _lasting(least: float, most: float, must: str) -> AfterValidator:
+    def check(time: Duration) -> Duration:
+        if not least <= time.seconds <= most:
+            raise ValueError(f"must be {must}; it is '{time}'")
+        return time
 
-
-def _absolute(text: str) -> str:
-    if not text.startswith("/"):
-        raise ValueError(f"must be an absolute path; it is '{text}'")
-    return text
+    return AfterValidator(check)
 
 
 def mpi_choice(text: str) -> str:
@@ -110,12 +113,6 @@ def _subnet(text: str) -> str:
     return text if ":" not in text or text.startswith("[") else f"[{text}]"
 
 
-def _interface(text: str) -> str:
-    if not re.fullmatch(r"[^\s/:%]{1,15}", text):
-        raise ValueError(f"must be the name of an interface such as 'eth1'; it is '{text}'")
-    return text
-
-
 def _ports(text: str) -> str:
     if not _are_ports(text):
         raise ValueError(f"must be a port or a range such as '7400-7419'; it is '{text}'")
@@ -135,11 +132,6 @@ def _env(values: dict[str, str]) -> dict[str, str]:
     return values
 
 
-def _hosts(text: str) -> str:
-    expand_hosts(text)
-    return text
-
-
 def expand_hosts(text: str) -> list[str]:
     """The names that a host list such as "n[01-16],gpu3" stands for. Raises ValueError."""
     from ClusterShell.NodeSet import NodeSet, NodeSetException  # noqa: PLC0415  (takes 6 ms)
@@ -151,18 +143,6 @@ def expand_hosts(text: str) -> list[str]:
     if not hosts or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", host) for host in hosts):
         raise ValueError(f"must be a list of hosts such as 'n[01-16]'; it is '{text}'")
     return hosts
-
-
-def _patience(time: Duration) -> Duration:
-    if not 1 <= time.seconds <= 86400:
-        raise ValueError(f"must be from '1 s' to '24 h'; it is '{time}'")
-    return time
-
-
-def _wait(time: Duration) -> Duration:
-    if time.seconds <= 0:
-        raise ValueError(f"must be a time such as '2 h'; it is '{time}'")
-    return time
 
 
 def _scheduler(text: str) -> str:
@@ -188,47 +168,35 @@ def _service(text: str) -> str:
     return f"{host}:{SERVICE_PORT if port == '0' else port}"
 
 
-def _tag(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
-        raise ValueError(f"must be a word such as 'gpu', without spaces or '='; it is '{text}'")
-    return text
+_FROM_ROOT, _BELOW = r"/(?s:.*)", r"(/|~/)(?s:.*)"
 
-
-def _link_name(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
-        raise ValueError(
-            "must be a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-', "
-            f"beginning with a letter or a digit; it is '{text}'"
-        )
-    return text
-
-
-def _congestion(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9_]{1,15}", text):
-        raise ValueError(
-            f"must be the kernel's name of an algorithm, such as 'bbr'; it is '{text}'"
-        )
-    return text
-
-
-Tag = Annotated[str, AfterValidator(_tag)]
-LinkName = Annotated[str, AfterValidator(_link_name)]
-Congestion = Annotated[str, AfterValidator(_congestion)]
-Host = Annotated[str, AfterValidator(_host)]
-PathThere = Annotated[str, AfterValidator(_path)]
-Absolute = Annotated[str, AfterValidator(_absolute)]
+Tag = Annotated[str, _checked(WORD, "a word such as 'gpu', without spaces or '='")]
+LinkName = Annotated[
+    str,
+    _checked(
+        WORD,
+        "a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-', beginning with a "
+        "letter or a digit",
+    ),
+]
+Congestion = Annotated[
+    str, _checked("[a-z0-9_]{1,15}", "the kernel's name of an algorithm, such as 'bbr'")
+]
+Host = Annotated[str, _checked(r"[^-\s]\S*", "a target of ssh, such as 'user@login.site.org'")]
+PathThere = Annotated[str, _checked(_BELOW, "an absolute path, or begin with '~/'")]
+Absolute = Annotated[str, _checked(_FROM_ROOT, "an absolute path")]
 Mpi = Annotated[str, AfterValidator(mpi_choice)]
 Launch = Annotated[str, AfterValidator(_launch)]
 Env = Annotated[dict[str, str], AfterValidator(_env)]
-Hosts = Annotated[str, AfterValidator(_hosts)]
+Hosts = Annotated[str, AfterValidator(lambda text: expand_hosts(text) and text)]
 Scheduler = Annotated[str, AfterValidator(_scheduler)]
 Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
 Ports = Annotated[str, AfterValidator(_ports)]
 Subnet = Annotated[str, AfterValidator(_subnet)]
-Interface = Annotated[str, AfterValidator(_interface)]
+Interface = Annotated[str, _checked(r"[^\s/:%]{1,15}", "the name of an interface such as 'eth1'")]
 Reach = Literal["gateway", "direct", "ssh"]
 Net = Literal["tcp", "ucx", "auto"]
-Wait = Annotated[Duration, AfterValidator(_wait)]
-Patience = Annotated[Duration, AfterValidator(_patience)]
+Wait = Annotated[Duration, _lasting(1e-9, float("inf"), "a time such as '2 h'")]
+Patience = Annotated[Duration, _lasting(1, 86400, "from '1 s' to '24 h'")]
 Meet = Annotated[str, AfterValidator(_meet)]
 Service = Annotated[str, AfterValidator(_service)]
