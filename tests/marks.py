@@ -8,18 +8,22 @@ from waiting import eventually
 MARK = "ISTHMUS_TEST_MARK"
 
 
-def marked_processes(mark: str) -> list[str]:
-    """Command lines of the processes that descend from a run of ours (by their environment)."""
-    found = []
+def processes(mark: str, variable: str = MARK) -> dict[int, str]:
+    """Command lines of the processes that descend from a run of ours, by their environment."""
+    found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if command:
-                    found.append(f"{entry.name}: {command}")
+            if f"{variable}={mark}".encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                if command.strip():
+                    found[int(entry.name)] = command.decode(errors="replace").strip()
         except OSError:
             continue  # gone meanwhile, or another user's
     return found
+
+
+def marked_processes(mark: str) -> list[str]:
+    return [f"{number}: {command}" for number, command in processes(mark).items()]
 
 
 def nothing_is_left(mark: str) -> None:

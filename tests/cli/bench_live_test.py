@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from marks import MARK, marked_processes
 from ports import free_port
 from waiting import eventually
 
@@ -36,7 +37,6 @@ TASKS = [
     Task("loaded", 8, total=20_000_000),
 ]
 MPI_TASKS = [*TASKS, *one_way([8], 5), Task("paused", 1024, 2, 0.1)]
-MARK = "ISTHMUS_TEST_MARK"
 
 
 def check(runs, tasks=TASKS) -> None:
@@ -199,17 +199,6 @@ def test_relays_over_a_bridge(tmp_path: Path):
     assert [run.contestant for run in runs] == [key for key in said["keys"] for _ in range(3)]
 
 
-def marked(mark: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
-    return [line for line in found if line]
-
-
 def test_sigterm_leaves_nothing_behind():
     mark = uuid.uuid4().hex
     words = ["bench", "p2p", "--testbed", "loopback", "--only", "tcp"]
@@ -218,8 +207,10 @@ def test_sigterm_leaves_nothing_behind():
         env={**os.environ, "PYTHONPATH": PYTHON, MARK: mark},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as bench:  # fmt: skip
-        eventually(lambda: any(" play " in line for line in marked(mark)), "it does not play")
+        eventually(
+            lambda: any(" play " in line for line in marked_processes(mark)), "it does not play"
+        )
         bench.send_signal(signal.SIGTERM)
         bench.communicate(timeout=240)
     assert bench.returncode == 128 + signal.SIGTERM
-    eventually(lambda: not marked(mark), "something is left behind")
+    eventually(lambda: not marked_processes(mark), "something is left behind")

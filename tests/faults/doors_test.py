@@ -6,6 +6,7 @@ import sys
 import uuid
 from pathlib import Path
 
+from marks import processes
 from waiting import eventually
 
 DOORS = Path(__file__).with_name("doors")
@@ -21,26 +22,17 @@ def test_strangers_at_doors() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _command_lines(mark: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"DOORS_MARK={mark}".encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue  # gone meanwhile
-    return found
-
-
 def test_a_table_that_is_killed_leaves_no_process() -> None:
     mark = uuid.uuid4().hex
+
+    def started() -> dict[int, str]:
+        return processes(mark, "DOORS_MARK")
+
     with subprocess.Popen(
         [sys.executable, DOORS, "--short", "--doors", "queue"],
         env={**os.environ, "PYTHONPATH": "", "DOORS_MARK": mark},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as table:  # fmt: skip
-        eventually(
-            lambda: any(" submit " in line for line in _command_lines(mark)), "a submitted job", 120
-        )
+        eventually(lambda: any(" submit " in line for line in started().values()), "a job", 120)
         table.kill()
-    eventually(lambda: not _command_lines(mark), "the end of what the table has started")
+    eventually(lambda: not started(), "the end of what the table has started")

@@ -11,11 +11,11 @@ import uuid
 from pathlib import Path
 
 import pytest
+from marks import MARK, processes
 from ports import free_port
 from running import Running
 from waiting import eventually
 
-MARK = "ISTHMUS_TEST_MARK"
 COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -27,20 +27,6 @@ def wrapped(home: Path, script: str) -> Path:
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     return home
-
-
-def processes(mark: str) -> dict[int, str]:
-    """Command lines of the processes that stem from a run, known by their environment."""
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if any(words):
-                    found[int(entry.name)] = b" ".join(words).decode(errors="replace").strip()
-        except OSError:
-            continue  # gone meanwhile
-    return found
 
 
 class Grid:
@@ -79,6 +65,15 @@ class Grid:
             stderr=subprocess.PIPE,
             cwd=self.folder,
         )
+
+    def without_ssh(self, program: Path) -> subprocess.CompletedProcess[str]:
+        """The end of a run whose ssh is killed while its ranks hang."""
+        with self.start("-g", "grid.toml", "-n", 4, program, "hang", -1) as running:
+            says(running, "up 4\n")
+            (client,) = self.find("ssh -F", "isthmusd", "agent")
+            os.kill(client, signal.SIGKILL)
+            out, err = running.communicate(timeout=240)
+        return subprocess.CompletedProcess(running.args, running.returncode, out, err)
 
     def find(self, *words: str) -> list[int]:
         """Processes of the run with all these words in their command line."""

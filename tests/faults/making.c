@@ -1,23 +1,6 @@
 /* making MODE RANK: RANK is killed while all others are about to wait for it, in a call that makes
  * a communicator, or on what such a call has made. */
-#include <mpi.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int rank, size, chosen;
-
-/* The chosen rank does not come back. */
-static void last_call(void) {
-  if (rank != chosen) {
-    MPI_Send(NULL, 0, MPI_INT, chosen, 1, MPI_COMM_WORLD);
-    return;
-  }
-  for (int i = 1; i < size; ++i)
-    MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  raise(SIGKILL);
-}
+#include "last_call.h"
 
 static MPI_Comm half(void) {
   MPI_Comm side;
@@ -32,10 +15,7 @@ static MPI_Comm between(MPI_Comm side) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  chosen = atoi(argv[2]);
+  begin(argc, argv);
   if (!strcmp(argv[1], "intercomm-create")) {
     MPI_Comm side = half();
     last_call();

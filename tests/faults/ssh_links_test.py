@@ -1,11 +1,9 @@
 """Links by the user's ssh connections: frames go up one and down the other."""
 
-import os
-import signal
 import subprocess
 
 import pytest
-from faulty import Grid, Sshd, check, says
+from faulty import Grid, Sshd, check
 
 BY_SSH = (
     "[cluster.here]\nhost = '{one}'\nprefix = '{prefix}'\n"
@@ -57,13 +55,7 @@ def test_a_site_that_forbids_forwarding(remote: Grid, sshd: Sshd, prefix):
 
 def test_the_connection_dies(remote: Grid, prefix, program):
     remote.write(BY_SSH.format(prefix=prefix, one="site", other="").replace("host = ''\n", ""))
-    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
-        says(running, "up 4\n")
-        (client,) = remote.find("ssh -F", "isthmusd", "agent")
-        os.kill(client, signal.SIGKILL)
-        out, err = running.communicate(timeout=240)
-    done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
-    check(done, None, "cluster here on site")
+    check(remote.without_ssh(program("ompi")), None, "cluster here on site")
 
 
 def test_doctor_joins_them(remote: Grid, prefix):

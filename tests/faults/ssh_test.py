@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,13 +89,7 @@ def test_gateway_on_a_host_of_its_own(remote: Grid, prefix, program):
 
 def test_ssh_cut(remote: Grid, prefix, program):
     remote.write(HERE_AND_THERE.format(prefix=prefix))
-    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
-        says(running, "up 4\n")
-        (client,) = remote.find("ssh -F", "isthmusd", "agent")
-        os.kill(client, signal.SIGKILL)
-        out, err = running.communicate(timeout=240)
-    done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
-    check(done, None, "cluster there on site")
+    check(remote.without_ssh(program("ompi")), None, "cluster there on site")
 
 
 def test_interrupt_over_ssh(remote: Grid, prefix, program):

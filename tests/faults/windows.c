@@ -1,28 +1,8 @@
 /* windows MODE RANK: RANK is killed while all others are about to wait for it on a window. */
-#include <mpi.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int rank, size, chosen;
-
-/* The chosen rank does not come back. */
-static void last_call(void) {
-  if (rank != chosen) {
-    MPI_Send(NULL, 0, MPI_INT, chosen, 1, MPI_COMM_WORLD);
-    return;
-  }
-  for (int i = 1; i < size; ++i)
-    MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  raise(SIGKILL);
-}
+#include "last_call.h"
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  chosen = atoi(argv[2]);
+  begin(argc, argv);
   const char* const mode = argv[1];
   enum { kBytes = 1 << 20 };
   char *memory, *data = calloc(1, kBytes);

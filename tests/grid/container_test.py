@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import mpis
@@ -73,16 +74,7 @@ def podman() -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("contained")
-    (folder / "app.c").write_text(SOURCE)
-
-    def build(library: str) -> Path:
-        out = folder / library
-        if not out.exists():
-            command = [mpis.ALL[library].cc, folder / "app.c", "-o", out]
-            subprocess.run(command, check=True, timeout=240)
-        return out
-
-    return build
+    return cache(lambda library: mpis.ALL[library].build_text(SOURCE, folder / library))
 
 
 @pytest.fixture

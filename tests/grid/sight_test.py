@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import mpis
@@ -60,16 +61,7 @@ PAIRS = [("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("openmpi4", "mpich4")]
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("seen")
-    (folder / "seen.c").write_text(SOURCE)
-
-    def build(library: str) -> Path:
-        out = folder / library
-        if not out.exists():
-            command = [mpis.ALL[library].cc, folder / "seen.c", "-o", out]
-            subprocess.run(command, check=True, timeout=240)
-        return out
-
-    return build
+    return cache(lambda library: mpis.ALL[library].build_text(SOURCE, folder / library))
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)

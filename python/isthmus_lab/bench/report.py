@@ -21,7 +21,7 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
-def _or_dash(figure: Callable[[], str]) -> str:
+def or_dash(figure: Callable[[], str]) -> str:
     try:
         return figure()
     except NotMeasuredError:
@@ -76,10 +76,10 @@ def _row(results: Results, key: str) -> list[str]:
     def ways() -> str:
         return ", ".join(f"{1e6 * results.way(key, one, LATENCY_BYTES):.1f}" for one in ONE_WAY)
 
-    cells = [_or_dash(latency), _or_dash(ways)]
-    cells += [_or_dash(lambda size=size: bandwidth(size)) for size in _SHOWN]  # type: ignore[misc]
-    cells += [_or_dash(lambda: flow("stream")), _or_dash(lambda: flow("bidirectional"))]
-    cells += [_or_dash(rate), _or_dash(lambda: f"{5e5 * results.loaded(key):.1f}")]
+    cells = [or_dash(latency), or_dash(ways)]
+    cells += [or_dash(lambda size=size: bandwidth(size)) for size in _SHOWN]  # type: ignore[misc]
+    cells += [or_dash(lambda: flow("stream")), or_dash(lambda: flow("bidirectional"))]
+    cells += [or_dash(rate), or_dash(lambda: f"{5e5 * results.loaded(key):.1f}")]
     return cells
 
 

@@ -12,7 +12,8 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from faulty import AS_ROOT, COMPILERS, MARK, processes
+from faulty import AS_ROOT, COMPILERS
+from marks import MARK, processes
 from ports import free_port
 from waiting import eventually
 

@@ -1,14 +1,13 @@
 """The tables of `isthmus bench app`."""
 
 import os
-from collections.abc import Callable
 
 from rich.console import Console
 from rich.table import Table
 
 from isthmus_lab.bench.app.layouts import LAYOUTS, SPLIT
 from isthmus_lab.bench.app.results import AppResults
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.bench.report import or_dash
 
 
 def app_tables(results: AppResults, name: str, here: bool, out: Console) -> None:
@@ -50,7 +49,7 @@ def _times(results: AppResults, variant: str, title: str, out: Console) -> None:
             return f"{results.best(key, cell):.4g} ({results.median(key, cell):.4g})"
 
         label = f"{cell.program}, {cell.layout} of {cell.n}"
-        table.add_row(label, *(_or_dash(lambda key=key: one(key)) for key in keys))  # type: ignore[misc]
+        table.add_row(label, *(or_dash(lambda key=key: one(key)) for key in keys))  # type: ignore[misc]
     out.print(table)
 
 
@@ -66,15 +65,8 @@ def _gains(results: AppResults, variant: str, title: str, out: Console) -> None:
                 def one(key: str, layout: str = layout, n: int = n, program: str = program) -> str:
                     return f"{results.gain(key, program, n, layout, variant):.3f}"
 
-                row = [_or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
+                row = [or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
                 if any(cell != "-" for cell in row):
                     table.add_row(f"{program}, {layout} of {n}", *row)
     if table.row_count:
         out.print(table)
-
-
-def _or_dash(figure: Callable[[], str]) -> str:
-    try:
-        return figure()
-    except NotMeasuredError:
-        return "-"

@@ -1,13 +1,11 @@
 """The tables of `isthmus bench coll`."""
 
-from collections.abc import Callable
-
 from rich.console import Console
 from rich.table import Table
 
 from isthmus_lab.bench.coll.results import CollResults
 from isthmus_lab.bench.coll.tasks import size_text
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.bench.report import or_dash
 
 
 def coll_tables(results: CollResults, name: str, out: Console) -> None:
@@ -58,7 +56,7 @@ def _overlaps(results: CollResults, keys: list[str], name: str, variant: str, ou
         ) -> str:
             return f"{100 * results.overlap(key, collective, size, tests, variant):.0f} %"
 
-        table.add_row(title, *(_or_dash(lambda key=key: one(key)) for key in keys))  # type: ignore[misc]
+        table.add_row(title, *(or_dash(lambda key=key: one(key)) for key in keys))  # type: ignore[misc]
     out.print(table)
 
 
@@ -74,16 +72,9 @@ def _row(
         middle = results.middle(key, collective, size, interleaved, variant)
         return f"{_ms(last)} ({_ms(middle)})"
 
-    row.append(_or_dash(lambda: _ms(results.bound(collective, size, variant))))
-    return row + [_or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
+    row.append(or_dash(lambda: _ms(results.bound(collective, size, variant))))
+    return row + [or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
 
 
 def _ms(seconds: float) -> str:
     return f"{1e3 * seconds:.4g}" if seconds < 1 else f"{1e3 * seconds:.0f}"
-
-
-def _or_dash(figure: Callable[[], str]) -> str:
-    try:
-        return figure()
-    except NotMeasuredError:
-        return "-"
