@@ -16,6 +16,7 @@ add_custom_command(
   COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/generate/manual.py" "${made}"
   COMMAND "${CMAKE_COMMAND}" -E touch "${made}/.stamp"
   DEPENDS ${command_sources} "${PROJECT_SOURCE_DIR}/tools/generate/manual.py"
+          "${PROJECT_SOURCE_DIR}/tools/generate/commandhelp.py"
           "${PROJECT_SOURCE_DIR}/tools/generate/roff.py"
           "${PROJECT_SOURCE_DIR}/tools/generate/grid_keys.py"
           "${PROJECT_SOURCE_DIR}/docs/grid.md" "${PROJECT_SOURCE_DIR}/docs/environment.md"

@@ -73,7 +73,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                 )
     first = parts[0]
     trace = traced(first.trace, first.trace_size)
-    if trace is not None and first.profile is not None and _same(trace.file, first.profile):
+    if trace and first.profile and trace.file.resolve() == first.profile.resolve():
         raise UsageError(
             f"--trace and --profile name the same file, {first.profile}", "Give each its own."
         )
@@ -97,10 +97,6 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
             stage=[staged(text) for text in first.stage],
         ),
     )
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
 
 
 def seconds_of(option: str, text: str | None) -> float | None:

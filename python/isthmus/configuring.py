@@ -4,7 +4,6 @@
 import os
 
 from isthmus import hostport, services
-from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, Plan
 from isthmus.traceoptions import TraceOptions
@@ -40,12 +39,13 @@ class Configuring:
 
     def of(self, spec: AgentPlan) -> dict[str, object]:
         cluster = self._plan.places[spec.cluster]
+        ports = {"ISTHMUS_PORTS": cluster.spec.ports} if cluster.spec.ports else {}
         return {
             "version": VERSION,
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": self._grids() | _ports_of(cluster.spec) | cluster.spec.env,
+            "env": self._grids() | ports | cluster.spec.env,
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
@@ -104,8 +104,3 @@ class Configuring:
             at = hostport.join(host, port + number if port else 0)
             settings["metrics"] = f"tcp:{at}"
         return settings
-
-
-def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
-    """The ports at which its ranks may listen."""
-    return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}

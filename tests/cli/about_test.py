@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
-from isthmus import manual
 from isthmus.cli import app
 from isthmus.gridcommand import SAMPLE
 from isthmus.version import VERSION
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tools/generate"))
+
+import commandhelp  # noqa: E402
 
 
 def isthmus(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -99,7 +101,7 @@ def test_bash_takes_its_script():
 
 
 def test_every_command_has_a_page_with_all_its_options():
-    made = manual.pages(app)
+    made = commandhelp.pages(app)
     assert {"isthmus.1", "isthmus-run.1", "isthmus-profile.1"} <= set(made)
     assert not {"isthmus-lab.1", "isthmus-bench.1"} & set(made)
     page = made["isthmus-run.1"].replace("\\-", "-")

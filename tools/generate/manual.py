@@ -9,10 +9,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
+import commandhelp
 import roff
 from typer.main import get_command
 
-from isthmus import about, manual
+from isthmus import about
 from isthmus.cli import app
 from isthmus_lab.bench.commands import bench_app
 from isthmus_lab.lab.commands import lab_app
@@ -53,11 +54,11 @@ def main() -> None:
     described = {f"man/{name}": text for name, text in pages().items()}
     labs = {"lab": lab_app, "bench": bench_app}
     packages = {
-        "isthmus": man(manual.pages(app)) | described | scripts,
+        "isthmus": man(commandhelp.pages(app)) | described | scripts,
         "isthmus-lab": {
             file: text
             for name, group in labs.items()
-            for file, text in man(manual.page_of(name, get_command(group))).items()
+            for file, text in man(commandhelp.page_of(name, get_command(group))).items()
         },
     }
     for package, files in packages.items():

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from commandhelp import roff
 from grid_keys import row
 
-from isthmus.manual import roff
 from isthmus.version import VERSION
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import commandhelp
 import typer
 
-from isthmus import later, manual
+from isthmus import later
 from isthmus.cli import app
 
 
@@ -14,7 +15,7 @@ def pages() -> dict[str, str]:
     """The list of commands, and a page for each."""
     main = typer.main.get_command(app)
     made = {"commands.md": _index(main)}
-    for name, command in manual.commands(main):
+    for name, command in commandhelp.commands(main):
         made[f"commands/{name}.md"] = "\n".join(_page(f"isthmus {name}", command, 1)) + "\n"
     return made
 
@@ -24,7 +25,7 @@ def _index(main: Any) -> str:
     for group, names in later.GROUPS.items():
         lines += [f"## {group}", "", "| command | |", "|---|---|"]
         for name in names:
-            summary = manual.summary(main.get_command(None, name))
+            summary = commandhelp.summary(main.get_command(None, name))
             lines.append(f"| [`isthmus {name}`](commands/{name}.md) | {_cell(summary)} |")
         lines.append("")
     lines.append("On each cluster `isthmusd` does the work. Its own page is isthmusd(8).")
@@ -34,23 +35,23 @@ def _index(main: Any) -> str:
 def _page(path: str, command: Any, level: int) -> Iterator[str]:
     yield f"{'#' * level} isthmus{path.removeprefix('isthmus')}"
     yield ""
-    yield f"    {manual.usage(path, command)}"
+    yield f"    {commandhelp.usage(path, command)}"
     yield ""
     yield from prose(command.help or "")
-    for title, params in manual.panels(command).items():
+    for title, params in commandhelp.panels(command).items():
         yield from ["", f"**{title}**", "", "| option | meaning |", "|---|---|"]
         for param in params:
             yield f"| {_names(param)} | {_cell(param.help or '')} |"
     yield ""
     if command.epilog:
         yield from prose(command.epilog)
-    for name, sub in manual.commands(command):
+    for name, sub in commandhelp.commands(command):
         yield ""
         yield from _page(f"{path} {name}", sub, level + 1)
 
 
 def _names(param: Any) -> str:
-    value = manual.value_of(param)
+    value = commandhelp.value_of(param)
     if param.param_type_name == "argument":
         return f"`{value}`"
     names = (f"`{name} {value}`" if value else f"`{name}`" for name in param.opts)
