@@ -8,9 +8,10 @@ from isthmus import allocation, networktext, report, sshlinks
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
-from isthmus.job import run_job
+from isthmus.job import Result, run_job
+from isthmus.joboptions import JobOptions
 from isthmus.leftovers import Leftovers
-from isthmus.plan import make_plan
+from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
 from isthmus.tune import store
@@ -57,6 +58,12 @@ def run(options: RunOptions) -> int:
                 plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
             )
             door.remove()
+    tell_results(plan, job, result, voice)
+    return result.status
+
+
+def tell_results(plan: Plan, job: JobOptions, result: Result, voice: Voice) -> None:
+    """The statistics, the profile and the timeline of a run, as far as they were asked for."""
     if job.stats:
         report.stats_table(plan, result.stats)
     if job.profile:
@@ -65,7 +72,6 @@ def run(options: RunOptions) -> int:
         from isthmus.seeing import timeline  # noqa: PLC0415  (seldom wanted)
 
         timeline.write(job.trace, plan, result.traces, result.stats, voice)
-    return result.status
 
 
 def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:

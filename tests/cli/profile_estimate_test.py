@@ -187,7 +187,13 @@ def test_another_grid(tmp_path, profile) -> None:
 
 def test_collectives_take_what_the_choice_of_algorithms_says(tmp_path) -> None:
     """And what it says is between the bounds of the model, for each that it knows."""
-    for name in crossings.SHAPES:
+    names = [
+        "Barrier", "Bcast", "Scatter", "Scatterv_init", "Gather", "Igatherv", "Reduce", "Scan",
+        "Iallreduce_c", "Exscan", "Iscan", "Reduce_scatter_init", "Reduce_scatter_block",
+        "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Ialltoallw",
+    ]  # fmt: skip
+    assert {crossings.kind_of(f"MPI_{name}") for name in names} == set(crossings.SHAPES)
+    for name in names:
         ranks = ring()
         for rank in ranks:
             rank["pairs"] = []

@@ -3,6 +3,7 @@ them (docs/profile.md, "What if")."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
@@ -29,32 +30,26 @@ class Shape:
 
 
 SHAPES: Mapping[str, Shape] = {
-    "Barrier": Shape(1, 2),
-    "Bcast": Shape(0, 1, vector=True, rooted=True),
-    "Scatter": Shape(0, 1, spread=True, rooted=True),
-    "Scatterv": Shape(0, 1, spread=True, rooted=True),
-    "Gather": Shape(0, 1, rooted=True),
-    "Gatherv": Shape(0, 1, rooted=True),
-    "Reduce": Shape(0, 1, vector=True, rooted=True),
-    "Allreduce": Shape(1, 2, vector=True),
-    "Scan": Shape(0.5, 2, vector=True),
-    "Exscan": Shape(0.5, 2, vector=True),
-    "Reduce_scatter": Shape(1, 2, vector=True),
-    "Reduce_scatter_block": Shape(1, 2, vector=True),
-    "Allgather": Shape(1, 2),
-    "Allgatherv": Shape(1, 2),
-    "Alltoall": Shape(1, 2, spread=True),
-    "Alltoallv": Shape(1, 2, spread=True),
-    "Alltoallw": Shape(1, 2, spread=True),
+    "barrier": Shape(1, 2),
+    "bcast": Shape(0, 1, vector=True, rooted=True),
+    "scatter": Shape(0, 1, spread=True, rooted=True),
+    "gather": Shape(0, 1, rooted=True),
+    "reduce": Shape(0, 1, vector=True, rooted=True),
+    "allreduce": Shape(1, 2, vector=True),
+    "scan": Shape(0.5, 2, vector=True),
+    "exscan": Shape(0.5, 2, vector=True),
+    "reduce_scatter": Shape(1, 2, vector=True),
+    "allgather": Shape(1, 2),
+    "alltoall": Shape(1, 2, spread=True),
 }
 
 
-def plain_name(function: str) -> str:
-    """MPI_Iallreduce_c, MPI_Allreduce_init -> Allreduce."""
-    name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
-    if name[:1] == "I" and name[1:2].islower():
-        name = name[1:].capitalize() if name[1:].capitalize() in SHAPES else name
-    return name
+def kind_of(function: str) -> str:
+    """The name in SHAPES and in the formulas: MPI_Iallreduce_c and MPI_Allreduce_init are
+    "allreduce", MPI_Alltoallw is "alltoall"."""
+    name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init").lower()
+    name = re.sub("(?<=[lr])[vw]$|_block$", "", name)
+    return name if name in SHAPES else name.removeprefix("i")
 
 
 @dataclass(frozen=True)
@@ -88,31 +83,31 @@ def crossings(profile: Profile, scenario: Scenario) -> Iterator[Crossing]:
     for call in profile.collectives:
         members = _members(profile, call)
         homes = {scenario.home[rank] for rank in members if rank in scenario.home}
-        name = plain_name(call.function)
-        shape = SHAPES.get(name)
+        kind = kind_of(call.function)
+        shape = SHAPES.get(kind)
         if len(homes) < 2 or shape is None:
             continue
         wires = [scenario.wire(a, b) for a, b in combinations(sorted(homes), 2)]
         rtt, rate = max(wire.rtt for wire in wires), min(wire.rate for wire in wires)
         at = tuple(scenario.home[rank] for rank in members if rank in scenario.home)
         problems = [
-            (times, estimates.Problem(estimates.KINDS[name], round(size), at, rtt, rate))
-            for times, size in _sizes(call, name, len(members))
+            (times, estimates.Problem(kind, round(size), at, rtt, rate))
+            for times, size in _sizes(call, kind, len(members))
         ]
         operations = call.entered / len(members)
         yield Crossing(call, shape, members, homes, operations, operations * rtt / 2, problems)
 
 
-def _sizes(call: Collective, name: str, n: int) -> Iterator[tuple[float, float]]:
+def _sizes(call: Collective, kind: str, n: int) -> Iterator[tuple[float, float]]:
     """(operations, bytes of the problem). In a scatter members count only the call; in others each
     counts the bytes that it gives. A class of sizes counts as its middle."""
-    if name.startswith("Scatter"):
+    if kind == "scatter":
         operations = call.entered / n
         yield operations, call.bytes / operations if operations else 0.0
         return
     middles = {int(key): 1.5 * 2 ** int(key) if int(key) >= 0 else 0.0 for key in call.sizes}
     guessed = sum(count * middles[int(key)] for key, count in call.sizes.items())
-    blocks = n if "gather" in name.lower() else 1
+    blocks = n if "gather" in kind else 1
     for key, count in call.sizes.items():
         size = middles[int(key)] * call.bytes / guessed if guessed else 0.0
         yield count / n, size * blocks

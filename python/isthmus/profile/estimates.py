@@ -14,27 +14,6 @@ _PATIENCE = 120
 # A latency has to be more than nothing.
 _LEAST_LATENCY = 1e-7
 
-# MPI's name -> the name in the formulas.
-KINDS = {
-    "Barrier": "barrier",
-    "Bcast": "bcast",
-    "Gather": "gather",
-    "Gatherv": "gather",
-    "Scatter": "scatter",
-    "Scatterv": "scatter",
-    "Allgather": "allgather",
-    "Allgatherv": "allgather",
-    "Alltoall": "alltoall",
-    "Alltoallv": "alltoall",
-    "Alltoallw": "alltoall",
-    "Reduce": "reduce",
-    "Allreduce": "allreduce",
-    "Reduce_scatter": "reduce_scatter",
-    "Reduce_scatter_block": "reduce_scatter",
-    "Scan": "scan",
-    "Exscan": "exscan",
-}
-
 
 @dataclass(frozen=True)
 class Problem:

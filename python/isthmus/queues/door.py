@@ -81,7 +81,7 @@ class Door:
         def arrival(place: Place) -> ArrivalProtocol:
             def met(arrival: Arrival) -> None:
                 place.proved()
-                self._met(arrival)
+                self._do(self._greet(arrival))
 
             return ArrivalProtocol(met, MAX_LINE)
 
@@ -96,9 +96,6 @@ class Door:
             self._doorway.close()
         for task in self._tasks:
             task.cancel()
-
-    def _met(self, arrival: Arrival) -> None:
-        self._do(self._greet(arrival))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -173,8 +170,8 @@ class Door:
             await guest.arrival.tell(op="go")
         return {cluster: guest.arrival for cluster, guest in here.items()}
 
-    def _awaited(self) -> str:
-        missing = [name for name in self._clusters if name not in self.guests]
+    def _awaited(self, but: str = "") -> str:
+        missing = [name for name in self._clusters if name not in self.guests and name != but]
         return f"cluster{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not there yet"
 
     def _pause(self, now: float, due: list[float], begin: float) -> float:
@@ -192,7 +189,7 @@ class Door:
             if hold is None or now - guest.since < hold:
                 continue
             del self.guests[cluster]
-            said = f"after {format_time(hold)}, {self._awaited_but(cluster)}"
+            said = f"after {format_time(hold)}, {self._awaited(but=cluster)}"
             self._say(f"cluster {cluster} goes back into its queue: {said}")
             self._returning.add(cluster)
             await guest.arrival.tell(op="requeue", message=said)
@@ -212,10 +209,6 @@ class Door:
         guest.arrival.close()
         self._returning.discard(cluster)
         self._news.set()
-
-    def _awaited_but(self, cluster: str) -> str:
-        missing = [name for name in self._clusters if name not in self.guests and name != cluster]
-        return f"cluster{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not there yet"
 
     async def _ask(self) -> None:
         """Schedulers, of those who are not there; and tells the others who that is."""

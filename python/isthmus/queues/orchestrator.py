@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 
-from isthmus import report
 from isthmus.errors import RunError
+from isthmus.execution import tell_results
 from isthmus.job import Job, Result
 from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan
@@ -22,7 +22,6 @@ from isthmus.queues.keys import Lock
 from isthmus.queues.place import Place
 from isthmus.queues.submission import Part, cancel_all
 from isthmus.relay import Voice
-from isthmus.seeing import timeline
 
 _CANCELLED = 128 + signal.SIGTERM
 
@@ -88,13 +87,7 @@ class Orchestrator:
             job = Job(self._plan, self._commands, self._options, self._voice, arrivals)
             result = await job.run()
             status, sentence = result.status, result.sentence
-            if self._options.stats:
-                report.stats_table(self._plan, result.stats)
-            if self._options.profile:
-                self._options.profile.write(self._plan, result, self._voice.say)
-            if self._options.trace and result.traces:
-                traces = result.traces
-                timeline.write(self._options.trace, self._plan, traces, result.stats, self._voice)
+            tell_results(self._plan, self._options, result, self._voice)
         except GatheringError as error:
             status, sentence = 1, error.sentence
             self._voice.say(str(error))
