@@ -54,13 +54,18 @@ def agent_command(
         # A login shell or a setup may set another PATH; the isthmusd that ssh finds goes first.
         found = f"isthmusd=$(command -v {remote_path(isthmusd)})"
         text = f"{found} exec bash -lc {shlex.quote(chr(10).join(lines))}"
-        if host is None:
-            return ["/bin/sh", "-c", text]
-        return [*ssh_command(door), host, f"exec sh -c {shlex.quote(text)}"]
+        return shell_at(host, text, door)
     if host is None:
         return [isthmusd, role]
     enter = f'cd {shlex.quote(cwd)} 2>/dev/null; exec "$({_sought(isthmusd)})" {role}'
-    return [*ssh_command(door), host, f"exec sh -c {shlex.quote(enter)}"]
+    return shell_at(host, enter, door)
+
+
+def shell_at(host: str | None, text: str, door: str | None = None) -> list[str]:
+    """The command that runs a shell's text on a host; `door` as of `agent_command`."""
+    if host is None:
+        return ["/bin/sh", "-c", text]
+    return [*ssh_command(door), host, f"exec sh -c {shlex.quote(text)}"]
 
 
 def _sought(isthmusd: str) -> str:

@@ -4,13 +4,13 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from isthmus import allocation, networktext, report, sshlinks
+from isthmus import allocation, networktext, report
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
-from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.job import Result, run_job
 from isthmus.joboptions import JobOptions
 from isthmus.leftovers import Leftovers
+from isthmus.members import close_door, command_of
 from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
@@ -34,17 +34,8 @@ def run(options: RunOptions) -> int:
     plan = make_plan(
         grid, options.parts, options.map, outward=outward, guests=options.guests, far=far
     )
-    commands = []
-    for agent in plan.agents:
-        command = agent_command(
-            agent.host,
-            agent.prefix,
-            str(Path.cwd()),
-            "agent" if agent.has_ranks else "gateway",
-            plan.places[agent.cluster].spec.setup if agent.has_ranks else (),
-            agent.door,
-        )
-        commands.append(shielded(command) if agent.host and not options.dry_run else command)
+    shield = not options.dry_run
+    commands = [command_of(plan, agent, str(Path.cwd()), shield=shield) for agent in plan.agents]
     if options.dry_run:
         for line in report.dry_run(plan, commands):
             print(line)
@@ -53,10 +44,8 @@ def run(options: RunOptions) -> int:
     try:
         result = run_job(plan, commands, job, voice)
     finally:
-        if plan.door and door:
-            sshlinks.close(
-                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
-            )
+        close_door(plan)
+        if door:
             door.remove()
     tell_results(plan, job, result, voice)
     return result.status

@@ -5,8 +5,10 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from isthmus import sshlinks
 from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
+from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.plan import AgentPlan, ClusterPlan, Plan
 from isthmus.troubles import LauncherWords
 
@@ -35,6 +37,21 @@ class Member:
 
     def __post_init__(self) -> None:
         self.launching = LauncherWords(self.cluster.spec.hosts)
+
+
+def command_of(plan: Plan, spec: AgentPlan, cwd: str, *, shield: bool = True) -> list[str]:
+    """The command that starts an agent of the plan. With `shield`, signals of the terminal do not
+    end its ssh."""
+    role = "agent" if spec.has_ranks else "gateway"
+    setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
+    command = agent_command(spec.host, spec.prefix, cwd, role, setup, spec.door)
+    return shielded(command) if spec.host and shield else command
+
+
+def close_door(plan: Plan) -> None:
+    """Ends the forwarding of ssh to the relay of a plan, if it has one."""
+    if plan.door:
+        sshlinks.close(plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh())
 
 
 class Members:

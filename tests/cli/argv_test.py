@@ -106,7 +106,7 @@ def test_help_after_the_program_is_the_programs():
 def test_wrong_limits_in_the_environment(monkeypatch, capsys):
     monkeypatch.setenv("ISTHMUS_START_TIMEOUT", "soon")
     monkeypatch.setenv("ISTHMUS_PREFIX", "/")
-    monkeypatch.setattr("isthmus.execution.agent_command", lambda *_: ["true"])
+    monkeypatch.setattr("isthmus.execution.command_of", lambda *_, **__: ["true"])
     assert main(["run", "x"]) == 2
     assert (
         "ISTHMUS_START_TIMEOUT must be a number of seconds; it is 'soon'" in capsys.readouterr().err

@@ -8,11 +8,11 @@ from contextlib import ExitStack, suppress
 from itertools import combinations, repeat
 from pathlib import Path
 
-from isthmus.command import ssh_command
+from isthmus.command import shell_at
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts
 from isthmus.measuring.process import lines, started
-from isthmus.plan import AgentPlan, Plan
+from isthmus.plan import Plan
 
 _LIMIT = 20.0  # seconds that a host may take to answer
 _MARK = "isthmus-doctor:"  # stands before a path, among other lines of a shell
@@ -47,7 +47,7 @@ def check(
     with ExitStack() as open_until_all_have_looked:
         for agent in agents:
             folder = plan.places[agent.cluster].spec.wdir or str(Path.cwd())
-            command = _command(agent, _LEAVE.format(folder=shlex.quote(folder)))
+            command = shell_at(agent.host, _LEAVE.format(folder=shlex.quote(folder)))
             process, _ = open_until_all_have_looked.enter_context(started(command, None, ""))
             open_until_all_have_looked.callback(_end, process)
             if paths := _paths(lines(process, repeat(_LIMIT)), 1):
@@ -55,7 +55,7 @@ def check(
         seen: dict[int, list[str]] = {}
         for agent in agents:
             words = shlex.join(left.values())
-            with started(_command(agent, _LOOK.format(paths=words)), None) as (process, _):
+            with started(shell_at(agent.host, _LOOK.format(paths=words)), None) as (process, _):
                 seen[agent.cluster] = _paths(lines(process, repeat(_LIMIT)), len(left) + 1)
     for one, other in combinations(left, 2):
         where = f"{plan.clusters[one].name} - {plan.clusters[other].name}"
@@ -64,12 +64,6 @@ def check(
         else:
             text = "not shared: files that both open come from " + (home or "rank 0's cluster")
         say(Finding(where, "files", "ok", text))
-
-
-def _command(agent: AgentPlan, script: str) -> list[str]:
-    if agent.host is None:
-        return ["/bin/sh", "-c", script]
-    return [*ssh_command(), agent.host, f"exec sh -c {shlex.quote(script)}"]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

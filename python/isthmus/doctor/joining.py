@@ -4,13 +4,12 @@ import asyncio
 import contextlib
 import secrets
 
-from isthmus import sshlinks
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp
-from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.doctor.findings import Finding
 from isthmus.errors import IsthmusError, RunError
 from isthmus.limits import Limits
+from isthmus.members import close_door, command_of
 from isthmus.plan import Plan
 from isthmus.relay import Voice
 
@@ -42,11 +41,7 @@ async def _bring_up(plan: Plan) -> None:
     trouble: list[str] = []
     agents = []
     for spec in plan.agents:
-        role = "agent" if spec.has_ranks else "gateway"
-        setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
-        command = agent_command(spec.host, spec.prefix, ".", role, setup, spec.door)
-        command = shielded(command) if spec.host else command
-        agents.append(Agent(plan.where(spec), command, target=spec.host))
+        agents.append(Agent(plan.where(spec), command_of(plan, spec, "."), target=spec.host))
     limits = Limits(link=20)
     steps = BringUp(plan, agents, secrets.token_hex(32), limits, Voice(verbose=False))
     try:
@@ -61,7 +56,4 @@ async def _bring_up(plan: Plan) -> None:
             raise RunError(trouble[0])
     finally:
         await asyncio.gather(*(agent.close(limits.close) for agent in agents))
-        if plan.door:
-            sshlinks.close(
-                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
-            )
+        close_door(plan)

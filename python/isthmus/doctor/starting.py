@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp
-from isthmus.command import agent_command, shielded
 from isthmus.doctor.findings import Finding, Say
 from isthmus.errors import IsthmusError, RunError
 from isthmus.grid import Grid
 from isthmus.gridkeys import expand_hosts
 from isthmus.limits import Limits
+from isthmus.members import command_of
 from isthmus.placement import Part
 from isthmus.plan import Plan, make_plan
 from isthmus.relay import Voice
@@ -87,9 +87,7 @@ async def _start(plan: Plan, limit: float) -> None:
             case "error" | "fault":
                 fail(str(message.get("message")), str(message.get("remedy") or ""))
 
-    command = agent_command(spec.host, spec.prefix, ".", "agent", cluster.setup, spec.door)
-    command = shielded(command) if spec.host else command
-    agent = Agent(plan.where(spec), command, target=spec.host)
+    agent = Agent(plan.where(spec), command_of(plan, spec, "."), target=spec.host)
     limits = Limits()
     steps = BringUp(plan, [agent], secrets.token_hex(32), limits, Voice(verbose=False))
     try:

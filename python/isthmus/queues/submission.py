@@ -1,14 +1,13 @@
 """Puts the parts of a job into their clusters' queues; asks for them and cancels them there."""
 
 import asyncio
-import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isthmus.command import isthmusd_of, ssh_command, try_ssh
+from isthmus.command import isthmusd_of, shell_at, ssh_command, try_ssh
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import SCHEDULERS
@@ -45,12 +44,6 @@ class Part:
     scheduler: Scheduler
     folder: str
     identifier: str | None = None
-
-    def shell(self, text: str) -> list[str]:
-        """The command that runs a text in a shell there."""
-        if self.host is None:
-            return ["/bin/sh", "-c", text]
-        return [*ssh_command(), self.host, f"exec sh -c {shlex.quote(text)}"]
 
     def bundle(self, script: str, key: str) -> str:
         """A shell's text that puts all that is needed into the folder, and submits the script."""
@@ -96,8 +89,8 @@ class Part:
         with_key = f"rm -f {self.folder}/{key_of(self.cluster)}; {text}"
         try:
             done = subprocess.run(
-                self.shell(with_key), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                errors="surrogateescape", timeout=_LIMIT, check=False,
+                shell_at(self.host, with_key), stdin=subprocess.DEVNULL, capture_output=True,
+                text=True, errors="surrogateescape", timeout=_LIMIT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return f"cluster {self.cluster}: `{text}` does not end"
@@ -111,7 +104,7 @@ class Part:
         text = schedulers.command(self.scheduler.state, id=self.identifier)
         try:
             asked = await asyncio.create_subprocess_exec(
-                *self.shell(text),
+                *shell_at(self.host, text),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError:
