@@ -81,11 +81,14 @@ def test_other_hosts_look_on_the_path_then_in_the_usual_folder(
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $1\n")
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}/here:/usr/bin:/bin"
+    launchers, kept = os.pipe()  # input that ends would end the setup
     done = subprocess.run(
         ["/bin/sh", "-c", agent_command("far", None, "/", "agent", setup)[-1]],
         env={"PATH": path, "HOME": str(tmp_path / "home")},
-        stdin=subprocess.PIPE, capture_output=True, text=True, timeout=60, check=False,
+        stdin=launchers, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
+    os.close(launchers)
+    os.close(kept)
     if started:
         assert done.stdout == f"{started} agent\n", done.stderr
     else:

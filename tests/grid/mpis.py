@@ -41,7 +41,8 @@ class Mpi:
         out = into / self.name / source.relative_to(ROOT).with_suffix("")
         newest = max(
             path.stat().st_mtime
-            for path in (source, *source.parent.glob("*.h"), *source.parents[1].glob("*.h"))
+            for folder in (source.parent, source.parents[1])
+            for path in (source, *folder.glob("*.h"), *folder.glob("*.inc"))
         )
         if out.exists() and out.stat().st_mtime >= newest:
             return out

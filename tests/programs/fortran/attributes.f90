@@ -5,7 +5,7 @@ program attributes
   use mpi
   implicit none
   integer :: copy
-  include 'attributes.h'
+  include 'attributes.inc'
 
   subroutine look(keyval, found, flag)
     integer, intent(in) :: keyval

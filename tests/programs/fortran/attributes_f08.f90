@@ -5,7 +5,7 @@ program attributes_f08
   use mpi_f08
   implicit none
   type(MPI_Comm) :: copy
-  include 'attributes.h'
+  include 'attributes.inc'
 
   subroutine look(keyval, found, flag)
     integer, intent(in) :: keyval

@@ -5,7 +5,7 @@ program attributes_mpif_h
   implicit none
   include 'mpif.h'
   integer :: copy
-  include 'attributes.h'
+  include 'attributes.inc'
 
   subroutine look(keyval, found, flag)
     integer, intent(in) :: keyval

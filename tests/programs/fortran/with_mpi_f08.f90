@@ -1,5 +1,5 @@
 ! ranks: 2 4
-! Point to point, collectives and topologies (common.h), seen through use mpi_f08.
+! Point to point, collectives and topologies (common.inc), seen through use mpi_f08.
 program with_mpi_f08
   use mpi_f08
   implicit none
@@ -8,7 +8,7 @@ program with_mpi_f08
   type(MPI_Request) :: reqs(2)
   type(MPI_Op) :: op
   type(MPI_Datatype) :: column
-  include 'common.h'
+  include 'common.inc'
 
   integer function source_of(status)
     type(MPI_Status), intent(in) :: status

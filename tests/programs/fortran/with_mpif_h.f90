@@ -1,12 +1,12 @@
 ! ranks: 2 4
-! Point to point, collectives and topologies (common.h), seen through mpif.h.
+! Point to point, collectives and topologies (common.inc), seen through mpif.h.
 program with_mpif_h
   implicit none
   include 'mpif.h'
   integer :: st(MPI_STATUS_SIZE)
   integer :: half, cart, reqs(2), op, column
   external :: larger
-  include 'common.h'
+  include 'common.inc'
 
   integer function source_of(status)
     integer, intent(in) :: status(MPI_STATUS_SIZE)

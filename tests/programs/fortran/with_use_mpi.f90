@@ -1,12 +1,12 @@
 ! ranks: 2 4
-! Point to point, collectives and topologies (common.h), seen through use mpi.
+! Point to point, collectives and topologies (common.inc), seen through use mpi.
 program with_use_mpi
   use mpi
   implicit none
   integer :: st(MPI_STATUS_SIZE)
   integer :: half, cart, reqs(2), op, column
   external :: larger
-  include 'common.h'
+  include 'common.inc'
 
   integer function source_of(status)
     integer, intent(in) :: status(MPI_STATUS_SIZE)
