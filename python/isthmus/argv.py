@@ -5,12 +5,13 @@ Each part is parsed like a command of its own; its options end at the first word
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from isthmus import hostport, rankmap
-from isthmus.errors import UsageError
+from isthmus.errors import UsageError, all_errors, joined
 from isthmus.gridkeys import mpi_choice
 from isthmus.joboptions import JobOptions
 from isthmus.partoptions import PartOptions, of_the_run
@@ -18,7 +19,7 @@ from isthmus.placement import Part
 from isthmus.portname import place_of
 from isthmus.rankmap import RankMap
 from isthmus.staging import staged
-from isthmus.traceoptions import told_ranks, traced
+from isthmus.traceoptions import TraceOptions, told_ranks, traced
 from isthmus.units import parse_time
 
 
@@ -62,41 +63,87 @@ def split_parts(words: Sequence[str]) -> list[list[str]]:
 
 
 def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.environ) -> RunOptions:
-    """UsageError for an option of the run in a later part."""
+    """UsageError has all errors of the command line."""
+    first = parts[0]
+    try:
+        _check_later(parts)
+        trace = _traced(first)
+        settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
+        return RunOptions(
+            parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
+            grid=first.grid,
+            map=_map(first),
+            dry_run=first.dry_run,
+            profile=first.profile,
+            guests=first.guests or first.guests_at is not None,
+            verbose=first.verbose,
+            job=JobOptions(
+                timeout=first.timeout,
+                wait=seconds_of("--wait", first.wait),
+                tag_output=first.tag_output,
+                stats=first.stats,
+                metrics=_metrics(first.metrics),
+                guests_at=_guests_at(first),
+                trace=trace,
+                stage=[staged(text) for text in first.stage],
+            ),
+        )
+    except UsageError as error:
+        raise joined(all_errors(_steps(parts, environ)) or [error]) from None
+
+
+def _steps(
+    parts: Sequence[PartOptions], environ: Mapping[str, str]
+) -> Iterator[Callable[[], object]]:
+    """The steps of `combine` that may fail."""
+    first = parts[0]
+    yield partial(_check_later, parts)
+    yield partial(_traced, first)
+    for name, pattern in _output_files(first):
+        yield partial(_file_pattern, name, pattern)
+    for part in parts:
+        yield from (partial(_export, text, environ) for text in part.exports)
+        yield partial(_mpi, part.mpi)
+    yield partial(_map, first)
+    yield partial(seconds_of, "--wait", first.wait)
+    yield partial(_metrics, first.metrics)
+    yield partial(_guests_at, first)
+    yield from (partial(staged, text) for text in first.stage)
+
+
+def _check_later(parts: Sequence[PartOptions]) -> None:
+    """UsageError for options of the run in a later part."""
+    errors = []
     for number, part in enumerate(parts[1:], 2):
         for name in of_the_run():
             if getattr(part, name):
                 option = f"--{name.replace('_', '-')}"
-                raise UsageError(
-                    f"part {number} ('{part.argv[0]}') has {option}, which is for the whole run",
-                    f"Put {option} before the first program.",
+                errors.append(
+                    UsageError(
+                        f"part {number} ('{part.argv[0]}') has {option}, which is for the whole "
+                        "run",
+                        f"Put {option} before the first program.",
+                    )
                 )
-    first = parts[0]
+    if errors:
+        raise joined(errors)
+
+
+def _map(first: PartOptions) -> RankMap | None:
+    return rankmap.load(first.map) if first.map is not None else None
+
+
+def _guests_at(first: PartOptions) -> tuple[str, int] | None:
+    return place_of(first.guests_at) if first.guests_at is not None else None
+
+
+def _traced(first: PartOptions) -> TraceOptions | None:
     trace = traced(first.trace, first.trace_size)
     if trace and first.profile and trace.file.resolve() == first.profile.resolve():
         raise UsageError(
             f"--trace and --profile name the same file, {first.profile}", "Give each its own."
         )
-    settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
-    return RunOptions(
-        parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
-        grid=first.grid,
-        map=rankmap.load(first.map) if first.map is not None else None,
-        dry_run=first.dry_run,
-        profile=first.profile,
-        guests=first.guests or first.guests_at is not None,
-        verbose=first.verbose,
-        job=JobOptions(
-            timeout=first.timeout,
-            wait=seconds_of("--wait", first.wait),
-            tag_output=first.tag_output,
-            stats=first.stats,
-            metrics=_metrics(first.metrics) if first.metrics is not None else None,
-            guests_at=place_of(first.guests_at) if first.guests_at is not None else None,
-            trace=trace,
-            stage=[staged(text) for text in first.stage],
-        ),
-    )
+    return trace
 
 
 def seconds_of(option: str, text: str | None) -> float | None:
@@ -114,8 +161,10 @@ def seconds_of(option: str, text: str | None) -> float | None:
     return seconds
 
 
-def _metrics(text: str) -> tuple[str, int]:
+def _metrics(text: str | None) -> tuple[str, int] | None:
     """Host and port of `[ADDRESS:]PORT`; without an address only this host can read them."""
+    if text is None:
+        return None
     host, port = hostport.split(text)
     if port is None:
         host, port = "", text
@@ -135,10 +184,15 @@ def _settings(run: PartOptions) -> dict[str, str]:
     settings |= {"ISTHMUS_REORDER": "1"} if run.reorder else {}
     settings |= {"ISTHMUS_GUESTS": "1"} if run.guests or run.guests_at else {}
     settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
-    for name, pattern in (("output", run.output), ("error", run.error)):
-        if pattern is not None:
-            settings[f"ISTHMUS_{name.upper()}"] = _file_pattern(f"--{name}", pattern)
+    for option, pattern in _output_files(run):
+        settings[f"ISTHMUS_{option[2:].upper()}"] = _file_pattern(option, pattern)
     return settings
+
+
+def _output_files(run: PartOptions) -> Iterator[tuple[str, str]]:
+    for option, pattern in (("--output", run.output), ("--error", run.error)):
+        if pattern is not None:
+            yield option, pattern
 
 
 def _file_pattern(option: str, pattern: str) -> str:

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +15,7 @@ import typer
 from isthmus import about, habits, helptext, later, nested
 from isthmus.argv import RunOptions, combine, split_parts
 from isthmus.commandline import Application
-from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
+from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError, all_errors, joined
 from isthmus.later import COMMANDS, ELSEWHERE, LaterGroup, fetch
 from isthmus.partoptions import PartOptions
 from isthmus.queues.options import SubmitOptions, of_queues
@@ -98,14 +99,28 @@ def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
 
 def parse_run(words: Sequence[str]) -> RunOptions:
     """Parses the words after `isthmus run`. Raises typer's errors, and UsageError."""
-    return combine([_parsed("run", part, PartOptions) for part in split_parts(words)])
+    return combine(_each([("run", part, PartOptions) for part in split_parts(words)]))
 
 
 def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
     """Parses the words after `isthmus submit`; the first part has the options for the queues."""
     first, *others = split_parts(words)
-    options, part = _parsed("submit", first, tuple)
-    return combine([part, *(_parsed("run", more, PartOptions) for more in others)]), options
+    (options, part), *parts = _each(
+        [("submit", first, tuple), *(("run", more, PartOptions) for more in others)]
+    )
+    return combine([part, *parts]), options
+
+
+def _each(parts: Sequence[tuple[str, Sequence[str], type[Any]]]) -> list[Any]:
+    """UsageError has the errors of all parts."""
+    parsed: list[Any] = []
+
+    def parse(part: tuple[str, Sequence[str], type[Any]]) -> None:
+        parsed.append(_parsed(*part))
+
+    if errors := all_errors(partial(parse, part) for part in parts):
+        raise joined(errors)
+    return parsed
 
 
 def _no_working_directory() -> str:

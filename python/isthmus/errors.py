@@ -1,10 +1,11 @@
 """Errors that end a command early. Each has a sentence for the user; none shows a traceback."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 EXIT_USAGE = 2
 EXIT_TIMEOUT = 124
+_MOST = 20  # errors that are shown together
 _PLACES = 3  # in a sentence about an error at several places
 
 
@@ -60,6 +61,27 @@ def _once(errors: Sequence[IsthmusError]) -> Iterator[IsthmusError]:
     for (what, remedy), at in places.items():
         more = [f"{len(at) - _PLACES} more"] if len(at) > _PLACES else []
         yield PlacedError(" and ".join([*at[:_PLACES], *more]), what, remedy)
+
+
+def joined(errors: Sequence[UsageError]) -> UsageError:
+    """Several errors as one. All but the first begin with "isthmus: ", as in JointError."""
+    if len(errors) == 1:
+        return errors[0]
+    texts = [str(error) for error in errors[:_MOST]]
+    if len(errors) > _MOST:
+        texts.append(f"and {len(errors) - _MOST} more errors")
+    return UsageError("\nisthmus: ".join(texts))
+
+
+def all_errors(steps: Iterable[Callable[[], object]]) -> list[UsageError]:
+    """The errors of steps that do not depend on each other."""
+    errors = []
+    for step in steps:
+        try:
+            step()
+        except UsageError as error:
+            errors.append(error)
+    return errors
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
