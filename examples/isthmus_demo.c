@@ -14,7 +14,7 @@ static const char* first_set(const char* const* names) {
   return "?";
 }
 
-/* "Isthmus 0.1.0 over Open MPI v4.1.4, package: ..." -> up to the first comma or line end. */
+/* "Isthmus 0.2.0 over Open MPI v4.1.4, package: ..." -> up to the first comma or line end. */
 static void describe_library(char* out, size_t size) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;

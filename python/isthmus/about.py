@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer import completion as completions
 
-from isthmus.version import VERSION
+from isthmus.version import VERSION, WIRE, build_text, commit
 
 COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts: print completions, run nothing
 
@@ -21,8 +21,8 @@ class Shell(str, Enum):
 
 
 def version() -> None:
-    """Show the version."""
-    print(f"isthmus {VERSION}")
+    """Show the version, the commit, and the number of the wire protocol."""
+    print(f"isthmus {build_text(VERSION, commit(), WIRE)}")
 
 
 def completion(shell: Shell) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from isthmus import anyjson, troubles
 from isthmus.answers import ANSWERS
-from isthmus.command import try_ssh
+from isthmus.command import try_reach
 from isthmus.endings import signal_name
 from isthmus.errors import PlacedError, RunError
+from isthmus.reach import program_for
 from isthmus.sshlinks import Forwarding
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Agent:
             what = ANSWERS[op]
             return f"{self.label}: the agent did not {what} within {limit:g} s{self._quote()}", ""
         sentence = f"{self.label}: the agent did not start within {limit:g} s{self._quote()}"
-        remedy = f"{try_ssh(self.target)} " if self.target else ""
+        remedy = f"{try_reach(self.target)} " if self.target else ""
         return sentence, f"{remedy}If it needs longer, set ISTHMUS_START_TIMEOUT (seconds)."
 
     # -- from the agent ----------------------------------------------------------------------
@@ -277,7 +278,8 @@ class Agent:
             if trouble := troubles.before_hello(self.target, status, setup):
                 return trouble.sentence, trouble.remedy
         if status < 0 and self.target:
-            return f"the ssh of this launcher was killed by {signal_name(-status)}", ""
+            program = program_for(self.target)
+            return f"the {program} of this launcher was killed by {signal_name(-status)}", ""
         if status == _ABANDONED:
             return "it was not heard for long, and leaves, since no rank uses it any more", ""
         if status < 0:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from isthmus import hostport, rankmap
+from isthmus import binding, hostlist, hostport, rankmap
 from isthmus.errors import UsageError, all_errors, joined
 from isthmus.gridkeys import mpi_choice
+from isthmus.hostlist import Host
 from isthmus.joboptions import JobOptions
 from isthmus.partoptions import PartOptions, of_the_run
 from isthmus.placement import Part
@@ -35,6 +36,7 @@ class RunOptions:
     guests: bool
     verbose: bool
     job: JobOptions
+    hosts: list[Host] | None = None  # instead of a grid file
 
 
 # Isthmus's own variables that all ranks need with the same value, without -x.
@@ -86,7 +88,9 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                 guests_at=_guests_at(first),
                 trace=trace,
                 stage=[staged(text) for text in first.stage],
+                native=binding.wishes(first),
             ),
+            hosts=_hosts(first),
         )
     except UsageError as error:
         raise joined(all_errors(_steps(parts, environ)) or [error]) from None
@@ -105,6 +109,8 @@ def _steps(
         yield from (partial(_export, text, environ) for text in part.exports)
         yield partial(_mpi, part.mpi)
     yield partial(_map, first)
+    yield partial(_hosts, first)
+    yield from (partial(binding.setting, *given) for given in binding.given_options(first))
     yield partial(seconds_of, "--wait", first.wait)
     yield partial(_metrics, first.metrics)
     yield partial(_guests_at, first)
@@ -131,6 +137,23 @@ def _check_later(parts: Sequence[PartOptions]) -> None:
 
 def _map(first: PartOptions) -> RankMap | None:
     return rankmap.load(first.map) if first.map is not None else None
+
+
+def _hosts(first: PartOptions) -> list[Host] | None:
+    if first.host is None and first.hostfile is None:
+        return None
+    option = "-H" if first.host is not None else "--hostfile"
+    if first.host is not None and first.hostfile is not None:
+        raise UsageError("-H and --hostfile both name hosts", "Give one of them.")
+    if first.grid is not None:
+        raise UsageError(
+            f"{option} is for runs without a grid file, but there is {first.grid}",
+            f"Leave out {option}, or -g. A grid file names hosts by 'host' and 'hosts'.",
+        )
+    if first.host is not None:
+        return hostlist.of_option(first.host)
+    assert first.hostfile is not None
+    return hostlist.of_file(first.hostfile)
 
 
 def _guests_at(first: PartOptions) -> tuple[str, int] | None:

@@ -1,7 +1,7 @@
 """The steps that bring a run up, each on all agents at once."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from isthmus.agent import Agent, Message
@@ -13,9 +13,8 @@ from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import Voice
 from isthmus.staging import StagedFile
 from isthmus.traceoptions import TraceOptions
-from isthmus.troubles import other_version
+from isthmus.troubles import check_wire
 from isthmus.units import version_line
-from isthmus.version import VERSION
 from isthmus.worlds import Worlds
 
 # Keys of an agent's `machine` in which all clusters must agree, and their names.
@@ -36,6 +35,7 @@ class BringUp:
         metrics: tuple[str, int] | None = None,
         *,
         traced: TraceOptions | None = None,
+        native: Mapping[str, str] | None = None,
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))
@@ -43,7 +43,7 @@ class BringUp:
         self._voice = voice
         self._near = Nearness(plan, self._agents)
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
-        self._configuring = Configuring(plan, secret, metrics, traced)
+        self._configuring = Configuring(plan, secret, metrics, traced, native)
         self._worlds = Worlds(plan, self._near, self._machines)
 
     # -- hello -------------------------------------------------------------------------------
@@ -59,16 +59,15 @@ class BringUp:
         }
 
     async def hear(self, agent: Agent) -> Message:
-        """Waits for the agent's hello, which must have this version."""
+        """Waits for the agent's hello, which must have this number of the wire protocol."""
         hello = await agent.hello(self._limits.start)
         agent.host = str(hello.get("host") or "")
         agent.memory = str(hello.get("memory") or "")
         self._voice.narrate(
-            f"{agent.label}: agent {hello.get('version')} on {agent.host}, "
-            f"process {hello.get('pid')}"
+            f"{agent.label}: agent {hello.get('version')} ({hello.get('commit')}) on "
+            f"{agent.host}, process {hello.get('pid')}"
         )
-        if hello.get("version") != VERSION:
-            raise other_version(agent.label, hello.get("version"))
+        check_wire(agent.label, hello)
         return hello
 
     def configuration(self, spec: AgentPlan) -> dict[str, object]:

@@ -13,6 +13,7 @@ from isthmus import sshlinks
 from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 from isthmus.pages import page
+from isthmus.reach import Entry
 
 SETUP_ENDED = "isthmus: setup ended with status"  # then the status, and mostly the command
 SETUP_REMEDY = (
@@ -65,6 +66,8 @@ def shell_at(host: str | None, text: str, door: str | None = None) -> list[str]:
     """The command that runs a shell's text on a host; `door` as of `agent_command`."""
     if host is None:
         return ["/bin/sh", "-c", text]
+    if isinstance(host, Entry):
+        return [*host.words, "sh", "-c", text]
     return [*ssh_command(door), host, f"exec sh -c {shlex.quote(text)}"]
 
 
@@ -132,6 +135,8 @@ def users_ssh() -> list[str]:
 def host_behind(target: str) -> str:
     """The network name of an ssh target, which may be an alias in the user's ssh configuration."""
     name = target.rpartition("@")[2]
+    if isinstance(target, Entry):
+        return name
     ssh = shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh")
     with suppress(OSError, subprocess.TimeoutExpired):
         said = subprocess.run(
@@ -145,8 +150,10 @@ def host_behind(target: str) -> str:
     return name
 
 
-def try_ssh(host: str) -> str:
-    """The remedy for a host that ssh does not reach."""
+def try_reach(host: str) -> str:
+    """The remedy for a host that is not reached."""
+    if isinstance(host, Entry):
+        return f"Try: {host} true. If that fails, correct 'start' in the grid file."
     ssh = os.environ.get("ISTHMUS_SSH") or "ssh"
     return (
         f"Try: {ssh} {host} true. If that asks for a password or a code, first open a shared "

@@ -2,12 +2,13 @@
 (docs/control.md, `configure`)."""
 
 import os
+from collections.abc import Mapping
 
 from isthmus import hostport, services
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, Plan
 from isthmus.traceoptions import TraceOptions
-from isthmus.version import VERSION
+from isthmus.version import VERSION, WIRE
 
 # Variables that agents get as settings, with the names of these settings.
 OF_AGENTS = {
@@ -28,6 +29,7 @@ class Configuring:
         secret: str,
         metrics: tuple[str, int] | None,
         traced: TraceOptions | None,
+        native: Mapping[str, str] | None = None,
     ) -> None:
         """Agents serve metrics at `metrics`, each at the next port; if the port is 0, each at
         any."""
@@ -35,6 +37,7 @@ class Configuring:
         self._secret = secret
         self._metrics = metrics
         self._traced = traced
+        self._native = native or {}
         self._keys = services.Keys(plan.services, plan.job)
 
     def of(self, spec: AgentPlan) -> dict[str, object]:
@@ -42,6 +45,7 @@ class Configuring:
         ports = {"ISTHMUS_PORTS": cluster.spec.ports} if cluster.spec.ports else {}
         return {
             "version": VERSION,
+            "wire": WIRE,
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
@@ -81,7 +85,7 @@ class Configuring:
 
     def settings(self, spec: AgentPlan) -> dict[str, object]:
         """Settings that an agent cannot find out by itself."""
-        settings: dict[str, object] = {}
+        settings: dict[str, object] = dict(self._native)
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
             settings["accept_plain"] = True

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from isthmus import allocation, networktext, report
+from isthmus import allocation, hostlist, networktext, report
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.job import Result, run_job
@@ -19,8 +19,11 @@ from isthmus.tune import store
 
 def run(options: RunOptions) -> int:
     """Runs the program, or prints the plan. Returns the exit status."""
-    file = options.grid or os.environ.get("ISTHMUS_GRID")
-    grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
+    file = None if options.hosts else options.grid or os.environ.get("ISTHMUS_GRID")
+    if options.hosts:
+        grid = hostlist.grid_of(options.hosts)
+    else:
+        grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)

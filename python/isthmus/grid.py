@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from isthmus import gridnames, gridsense, gridtext, gridwords, innergrids
 from isthmus.complaints import Complaints
 from isthmus.errors import UsageError
@@ -42,9 +40,8 @@ __all__ = [
 
 def two_halves() -> Grid:
     """The grid of `isthmus run` without -g: two clusters on this host."""
-    # No checks are needed: making their rules takes 7 ms (2026-11).
-    halves = {name: ClusterSpec.model_construct() for name in ("east", "west")}
-    return Grid.model_construct(cluster=halves)
+    halves = {name: ClusterSpec() for name in ("east", "west")}
+    return Grid(cluster=halves)
 
 
 def load(path: Path) -> Grid:
@@ -104,11 +101,25 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     wrong.check()
     wrong.extend(gridsense.troubles(own, whole))
     wrong.check()
-    return whole
+    return _entered(whole)
+
+
+def _entered(grid: Grid) -> Grid:
+    """The grid with `start` as the host where it stands for ssh."""
+    return grid.model_copy(
+        update={
+            "cluster": {name: spec.entered() for name, spec in grid.cluster.items()},
+            "gateway": [spec.entered() for spec in grid.gateway],
+            "relay": [spec.entered() for spec in grid.relay],
+        }
+    )
 
 
 def _model(data: dict[str, Any], wrong: Complaints) -> Grid | None:
-    """The grid without the keys that are wrong in themselves. None: too little is left."""
+    """The grid without the keys that are wrong in themselves. Returns None if
+    too little is left."""
+    from pydantic import ValidationError  # noqa: PLC0415  (gridmodels.py says why)
+
     try:
         return Grid.model_validate(data)
     except ValidationError as error:

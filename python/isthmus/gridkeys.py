@@ -1,45 +1,42 @@
-"""Types for the values of a grid file. Their checks raise ValueError with a sentence that continues
-behind the key's name."""
+"""Checks of the values of a grid file. They raise ValueError with a sentence that continues behind
+the key's name. gridtypes.py makes types of them."""
 
 import ipaddress
 import re
-from typing import Annotated, Any, Literal
-
-from pydantic import AfterValidator, BeforeValidator
+from typing import Any, Literal
 
 from isthmus.errors import did_you_mean, listing
 from isthmus.quantities import Duration
 
 SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
+Reach = Literal["gateway", "direct", "ssh"]
+Net = Literal["tcp", "ucx", "auto"]
 _PLACES = ("n", "command", "hosts")  # of a launch template
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
 SERVICE_PORT = "7500"
-WORD = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
 _ADDRESS = re.compile(
     rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:%[^\s%/\[\]:]+|/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
 )
 
 
-def _checked(form: str, must: str) -> AfterValidator:
-    """Takes texts of the form; the error says what they must be."""
-
-    def check(text: str) -> str:
-        if not re.fullmatch(form, text):
-            raise ValueError(f"must be {must}; it is '{text}'")
-        return text
-
-    return AfterValidator(check)
+def check_host(text: str) -> str:
+    if not text or text.startswith("-") or re.search(r"\s", text):
+        raise ValueError(f"must be a target of ssh, such as 'user@login.site.org'; it is '{text}'")
+    return text
 
 
-def _lasting(least: float, most: float, must: str) -> AfterValidator:
-    def check(time: Duration) -> Duration:
-        if not least <= time.seconds <= most:
-            raise ValueError(f"must be {must}; it is '{time}'")
-        return time
+def check_path(text: str) -> str:
+    if not text.startswith(("/", "~/")):
+        raise ValueError(f"must be an absolute path, or begin with '~/'; it is '{text}'")
+    return text
 
-    return AfterValidator(check)
+
+def check_absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"must be an absolute path; it is '{text}'")
+    return text
 
 
 def mpi_choice(text: str) -> str:
@@ -52,7 +49,7 @@ def mpi_choice(text: str) -> str:
     )
 
 
-def _launch(text: str) -> str:
+def check_launch(text: str) -> str:
     name = text.split(None, 1)[0] if text.strip() else ""
     known = name in LAUNCHERS or name.startswith("/")
     if "{command}" in text or (known and "{n}" not in text):
@@ -84,7 +81,7 @@ def _address(text: str) -> str:
     HOST may also be a place as of `is_place`."""
     found = _ADDRESS.fullmatch(text)
     if found and "/" in found[1]:
-        _subnet(found[1].strip("[]"))
+        check_subnet(found[1].strip("[]"))
     if not found or not _are_ports(found[2] or "0"):
         raise ValueError(
             f"must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST', ports up to 65535; it is '{text}'"
@@ -92,7 +89,7 @@ def _address(text: str) -> str:
     return f"tcp:{found[1]}:{found[2] or 0}"
 
 
-def _addresses(value: Any) -> Any:
+def check_addresses(value: Any) -> Any:
     """One address, or one for each cluster of a gateway."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
@@ -105,7 +102,7 @@ def is_place(host: str) -> bool:
     return "/" in host or host.startswith("%")
 
 
-def _subnet(text: str) -> str:
+def check_subnet(text: str) -> str:
     try:
         ipaddress.ip_network(text, strict=False)
     except ValueError:
@@ -113,7 +110,13 @@ def _subnet(text: str) -> str:
     return text if ":" not in text or text.startswith("[") else f"[{text}]"
 
 
-def _ports(text: str) -> str:
+def check_interface(text: str) -> str:
+    if not re.fullmatch(r"[^\s/:%]{1,15}", text):
+        raise ValueError(f"must be the name of an interface such as 'eth1'; it is '{text}'")
+    return text
+
+
+def check_ports(text: str) -> str:
     if not _are_ports(text):
         raise ValueError(f"must be a port or a range such as '7400-7419'; it is '{text}'")
     return text
@@ -125,11 +128,16 @@ def port_count(text: str) -> int:
     return int(last) - int(first) + 1 if dash else min(1, int(first))
 
 
-def _env(values: dict[str, str]) -> dict[str, str]:
+def check_env(values: dict[str, str]) -> dict[str, str]:
     for name, value in values.items():
         if not re.fullmatch(r"[^=\s]+", name) or "\0" in name + value:
             raise ValueError(f"has a name that no environment variable can have: {name!r}")
     return values
+
+
+def check_hosts(text: str) -> str:
+    expand_hosts(text)
+    return text
 
 
 def expand_hosts(text: str) -> list[str]:
@@ -145,7 +153,19 @@ def expand_hosts(text: str) -> list[str]:
     return hosts
 
 
-def _scheduler(text: str) -> str:
+def check_patience(time: Duration) -> Duration:
+    if not 1 <= time.seconds <= 86400:
+        raise ValueError(f"must be from '1 s' to '24 h'; it is '{time}'")
+    return time
+
+
+def check_wait(time: Duration) -> Duration:
+    if time.seconds <= 0:
+        raise ValueError(f"must be a time such as '2 h'; it is '{time}'")
+    return time
+
+
+def check_scheduler(text: str) -> str:
     if text in SCHEDULERS or text.startswith(("/", "~/")):
         return text
     raise ValueError(
@@ -154,13 +174,13 @@ def _scheduler(text: str) -> str:
     )
 
 
-def _meet(text: str) -> str:
+def check_meet(text: str) -> str:
     if _address(text).count("-") or is_place(_address(text).split(":")[1]):
         raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")
     return text
 
 
-def _service(text: str) -> str:
+def check_service(text: str) -> str:
     """Adds SERVICE_PORT if the port is missing."""
     host, _, port = _address(text).removeprefix("tcp:").rpartition(":")
     if is_place(host) or not port.isdecimal():
@@ -168,35 +188,24 @@ def _service(text: str) -> str:
     return f"{host}:{SERVICE_PORT if port == '0' else port}"
 
 
-_FROM_ROOT, _BELOW = r"/(?s:.*)", r"(/|~/)(?s:.*)"
+def check_tag(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError(f"must be a word such as 'gpu', without spaces or '='; it is '{text}'")
+    return text
 
-Tag = Annotated[str, _checked(WORD, "a word such as 'gpu', without spaces or '='")]
-LinkName = Annotated[
-    str,
-    _checked(
-        WORD,
-        "a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-', beginning with a "
-        "letter or a digit",
-    ),
-]
-Congestion = Annotated[
-    str, _checked("[a-z0-9_]{1,15}", "the kernel's name of an algorithm, such as 'bbr'")
-]
-Host = Annotated[str, _checked(r"[^-\s]\S*", "a target of ssh, such as 'user@login.site.org'")]
-PathThere = Annotated[str, _checked(_BELOW, "an absolute path, or begin with '~/'")]
-Absolute = Annotated[str, _checked(_FROM_ROOT, "an absolute path")]
-Mpi = Annotated[str, AfterValidator(mpi_choice)]
-Launch = Annotated[str, AfterValidator(_launch)]
-Env = Annotated[dict[str, str], AfterValidator(_env)]
-Hosts = Annotated[str, AfterValidator(lambda text: expand_hosts(text) and text)]
-Scheduler = Annotated[str, AfterValidator(_scheduler)]
-Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
-Ports = Annotated[str, AfterValidator(_ports)]
-Subnet = Annotated[str, AfterValidator(_subnet)]
-Interface = Annotated[str, _checked(r"[^\s/:%]{1,15}", "the name of an interface such as 'eth1'")]
-Reach = Literal["gateway", "direct", "ssh"]
-Net = Literal["tcp", "ucx", "auto"]
-Wait = Annotated[Duration, _lasting(1e-9, float("inf"), "a time such as '2 h'")]
-Patience = Annotated[Duration, _lasting(1, 86400, "from '1 s' to '24 h'")]
-Meet = Annotated[str, AfterValidator(_meet)]
-Service = Annotated[str, AfterValidator(_service)]
+
+def check_link_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError(
+            "must be a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-', "
+            f"beginning with a letter or a digit; it is '{text}'"
+        )
+    return text
+
+
+def check_congestion(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9_]{1,15}", text):
+        raise ValueError(
+            f"must be the kernel's name of an algorithm, such as 'bbr'; it is '{text}'"
+        )
+    return text

@@ -8,14 +8,16 @@ from isthmus import innergrids
 from isthmus.complaints import Complaint
 from isthmus.errors import did_you_mean, listing
 from isthmus.gridkeys import port_count
-from isthmus.gridtables import GatewaySpec, Grid, LinkSpec, RelaySpec, SharedSpec
+from isthmus.gridtables import ClusterSpec, GatewaySpec, Grid, LinkSpec, RelaySpec, SharedSpec
 from isthmus.gridtext import Path
+from isthmus.reach import Entry
 
 
 def troubles(grid: Grid) -> Iterator[Complaint]:
     """`grid` is that of one file, with the clusters of its inner grids."""
-    for cluster in grid.cluster:
+    for cluster, table in grid.cluster.items():
         yield from of_name(cluster, ("cluster", cluster))
+        yield from _of_start(("cluster", cluster), table)
     if grid.files is not None:
         yield from _of_cluster(grid, grid.files, ("files",))
     for network, spec in grid.network.items():
@@ -75,6 +77,12 @@ def _of_cluster(grid: Grid, cluster: str, key: Path) -> Iterator[Complaint]:
     yield key, f"{unknown}; its clusters: {listing(grid.cluster)}"
 
 
+def _of_start(at: Path, table: ClusterSpec | GatewaySpec | RelaySpec) -> Iterator[Complaint]:
+    # A cluster of an inner grid has both: the inner file's check came first.
+    if table.start and table.host and not isinstance(table.host, Entry):
+        yield (*at, "start"), "and 'host' are both given; give one of them"
+
+
 def _of_gateway(grid: Grid, at: Path, gateway: GatewaySpec) -> Iterator[Complaint]:
     if gateway.cluster and gateway.clusters:
         yield (*at, "clusters"), "and 'cluster' are both given; give one of them"
@@ -83,6 +91,7 @@ def _of_gateway(grid: Grid, at: Path, gateway: GatewaySpec) -> Iterator[Complain
         what = "is missing; give it, or 'clusters' if the gateway serves several"
         yield (*at, "cluster"), what
         return
+    yield from _of_start(at, gateway)
     named = (*at, "clusters" if gateway.clusters else "cluster")
     for cluster in dict.fromkeys(gateway.serves):
         yield from _of_cluster(grid, cluster, named)
@@ -124,12 +133,13 @@ def _of_relay(grid: Grid, at: Path, relay: RelaySpec) -> Iterator[Complaint]:
         yield from _of_cluster(grid, cluster, (*at, "between"))
     started = [
         key
-        for key in ("host", "prefix", "address", "port", "listen", "threads")
+        for key in ("host", "start", "prefix", "address", "port", "listen", "threads")
         if key in relay.model_fields_set
     ]
     if relay.service and started:
         what = "is for a relay that the run starts; one with 'service' runs already"
         yield (*at, started[0]), what
+    yield from _of_start(at, relay)
     yield from _of_ports(at, relay)
     if bool(relay.service) != bool(relay.key):
         missing, given = ("key", "service") if relay.service else ("service", "key")
@@ -166,6 +176,10 @@ def _of_link(grid: Grid, index: int, link: LinkSpec) -> Iterator[Complaint]:
     if link.net == "ucx" and link.encrypt:
         what = "is 'ucx', which cannot encrypt; add 'encrypt = false', or remove 'net'"
         yield (*at, "net"), what
+    for cluster in link.between if link.reach == "ssh" else ():
+        if cluster in grid.cluster and grid.cluster[cluster].start:
+            what = f"is 'ssh', but cluster '{cluster}' is reached by its 'start'"
+            yield (*at, "reach"), f"{what}; let the clusters meet at a [[relay]]"
     yield from _of_link_name(index, grid.link)
 
 

@@ -1,45 +1,119 @@
-"""The tables of a grid file as types, with their keys."""
+"""The tables of a grid file as types, with their keys.
 
-from typing import Annotated
+They need no pydantic: `model_validate` makes the model of a table (gridmodels.py) when a grid file
+is read. The annotations are those of the model."""
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from __future__ import annotations
 
-from isthmus.gridkeys import (
-    Absolute,
-    Addresses,
-    Congestion,
-    Env,
-    Host,
-    Hosts,
-    Interface,
-    Launch,
-    LinkName,
-    Meet,
-    Mpi,
-    Net,
-    PathThere,
-    Patience,
-    Ports,
-    Reach,
-    Scheduler,
-    Service,
-    Subnet,
-    Tag,
-    Wait,
-)
-from isthmus.quantities import Duration, Rate
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from isthmus.quantities import Duration
+from isthmus.reach import Entry
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, dataclass_transform
+
+    from isthmus.gridtypes import (
+        Absolute,
+        Addresses,
+        Annotated,
+        Congestion,
+        Env,
+        Field,
+        Host,
+        Hosts,
+        Interface,
+        Launch,
+        LinkName,
+        Meet,
+        Mpi,
+        Net,
+        PathThere,
+        Patience,
+        Ports,
+        Rate,
+        Reach,
+        Scheduler,
+        Service,
+        Start,
+        Subnet,
+        Tag,
+        Wait,
+    )
+else:
+
+    def dataclass_transform(**_):
+        return lambda found: found
 
 
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+REQUIRED: Any = object()
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Table:
+    """A table that cannot be changed. It has the methods of pydantic's models that are used of it.
+    Made by its class it is not checked; made by `model_validate` it is."""
+
+    model_fields: ClassVar[dict[str, Any]] = {}  # the defaults, by name
+    model_fields_set: frozenset[str] = frozenset()  # the keys that were given
+
+    def __init_subclass__(cls) -> None:
+        own = [name for name in cls.__annotations__ if not name.startswith(("_", "model_"))]
+        fields = {name: cls.__dict__.get(name, REQUIRED) for name in own}
+        cls.model_fields = {**cls.model_fields, **fields}
+
+    def __init__(self, **given: Any) -> None:
+        fields = self.model_fields
+        if wrong := given.keys() - fields.keys():
+            raise TypeError(f"{type(self).__name__} has no {wrong}")
+        if missing := [n for n in fields if fields[n] is REQUIRED and n not in given]:
+            raise TypeError(f"{type(self).__name__} needs {missing}")
+        values = {name: copy.copy(default) for name, default in fields.items()}
+        self.__dict__.update(values | given, model_fields_set=frozenset(given))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.model_dump() == other.model_dump()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        given = (f"{name}={getattr(self, name)!r}" for name in sorted(self.model_fields_set))
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @classmethod
+    def model_validate(cls, data: object) -> Self:
+        """Raises pydantic's ValidationError."""
+        from isthmus import gridmodels  # noqa: PLC0415  (see there)
+
+        return gridmodels.validated(cls, data)
+
+    def model_dump(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields}
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        other = object.__new__(type(self))
+        given = self.model_fields_set | (update or {}).keys()
+        other.__dict__.update({**self.__dict__, **(update or {}), "model_fields_set": given})
+        return other
+
+    def entered(self) -> Self:
+        """The same table. Its `start`, if it has one, becomes its `host`."""
+        start = getattr(self, "start", None)
+        return self.model_copy(update={"host": Entry(start)}) if start else self
 
 
 class ClusterSpec(Table):
     """One native MPI and its hosts."""
 
-    _grids: tuple[str, ...] = PrivateAttr(())
+    _grids: tuple[str, ...] = ()
 
     host: Host | None = None
+    start: Start | None = None
     mpi: Mpi | None = None
     launch: Launch | None = None
     slots: Annotated[int, Field(ge=1)] | None = None
@@ -63,11 +137,11 @@ class ClusterSpec(Table):
         """The inner grids that hold it, the outermost first."""
         return self._grids
 
-    def inside(self, grid: str) -> "ClusterSpec":
+    def inside(self, grid: str) -> ClusterSpec:
         """The same cluster as seen by a file that includes its grid under this name."""
-        copy = self.model_copy()
-        copy._grids = (grid, *(f"{grid}.{name}" for name in self._grids))
-        return copy
+        other = self.model_copy()
+        other.__dict__["_grids"] = (grid, *(f"{grid}.{name}" for name in self._grids))
+        return other
 
     @property
     def launcher(self) -> str:
@@ -82,6 +156,7 @@ class _Door(Table):
     `threads`, that number of gateways runs there, each on a thread of its own."""
 
     host: Host | None = None
+    start: Start | None = None
     address: Addresses | None = None
     port: Ports | None = None
     listen: Addresses | None = None

@@ -2,9 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from isthmus.complaints import Complaint
 from isthmus.errors import did_you_mean, listing
@@ -21,6 +19,9 @@ from isthmus.gridtables import (
 )
 from isthmus.gridtext import Path
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 _TABLES: dict[str, type[Table]] = {
     "grid": InnerSpec,
     "cluster": ClusterSpec,
@@ -32,8 +33,8 @@ _TABLES: dict[str, type[Table]] = {
 }
 
 
-def complaints(error: ValidationError, data: Any) -> list[Complaint]:
-    """All errors. A key that is missing because it is misspelt is told once, as misspelt."""
+def complaints(error: "ValidationError", data: Any) -> list[Complaint]:
+    """All errors. A misspelt key is not also shown as missing."""
     found = [(_key_path(data, each["loc"]), each) for each in error.errors()]
     unknown = [key for key, each in found if each["type"] == "extra_forbidden"]
 

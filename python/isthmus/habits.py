@@ -12,9 +12,16 @@ ALIASES = {
     "-prepend-rank": "--tag-output",
     "--label": "--tag-output",
     "-l": "--tag-output",
+    **dict.fromkeys(("-host", "--hosts", "-hosts"), "--host"),
+    **dict.fromkeys(("-hostfile", "--machinefile", "-machinefile", "-f"), "--hostfile"),
+    "-bind-to": "--bind-to",
+    "-map-by": "--map-by",
 }
 
-_HOSTS = "Name the hosts of each cluster by 'hosts' in the grid file, as in hosts = \"n[01-16]\"."
+_HOSTS = (
+    "Name hosts by -H: each is then a cluster. Or name the hosts of each cluster by 'hosts' in the "
+    'grid file, as in hosts = "n[01-16]".'
+)
 _VARIABLES = (
     "Pass a variable to the ranks by -x NAME=VALUE (in each part of the command line), or by "
     "'env' of a cluster in the grid file."
@@ -33,8 +40,7 @@ def _batch(example: str) -> str:
 
 _OF_MPIRUN = {
     "--mca": "btl tcp,self", "-mca": "btl tcp,self", "--pmixmca": "KEY VALUE",
-    "--prtemca": "KEY VALUE", "--bind-to": "core", "-bind-to": "core", "--map-by": "node",
-    "-map-by": "node", "--rank-by": "node", "--oversubscribe": "", "-oversubscribe": "",
+    "--prtemca": "KEY VALUE", "--rank-by": "node", "--oversubscribe": "", "-oversubscribe": "",
     "--use-hwthread-cpus": "", "--allow-run-as-root": "", "--report-bindings": "",
     "--npernode": "4", "-npernode": "4", "-N": "4", "--ppr": "4",
 }  # fmt: skip
@@ -46,8 +52,7 @@ _OF_SRUN = {
 }  # fmt: skip
 
 ADVICE = {
-    **dict.fromkeys(("--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f"), _HOSTS),
-    **dict.fromkeys(("--host", "-host", "-H", "--hosts", "-hosts", "-w", "--nodelist"), _HOSTS),
+    **dict.fromkeys(("-w", "--nodelist"), _HOSTS),
     **dict.fromkeys(("-env", "-genv", "-envlist", "-genvlist", "--export"), _VARIABLES),
     **dict.fromkeys(("--app", "-app", "-configfile", "--multi-prog"), _PARTS),
     **dict.fromkeys(("--output-filename", "-outfile-pattern"), _OUTPUT),

@@ -176,6 +176,7 @@ class Job:
             self._voice,
             self._options.metrics,
             traced=self._options.trace,
+            native=self._options.native,
         )
         starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
         await asyncio.gather(*starting)

@@ -1,6 +1,6 @@
 """Options of the command line that concern the whole run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ class JobOptions:
     guests_at: tuple[str, int] | None = None
     trace: TraceOptions | None = None
     stage: Sequence[StagedFile] = ()
+    native: Mapping[str, str] = field(default_factory=dict)
+    """Settings of agents for their native launchers: "bind_to" and "map_by"."""
     limits: Limits = field(default_factory=Limits)
     why_gone: "WhyGone | None" = None
     """Asks the scheduler of a cluster whose agent was lost; empty if it knows nothing."""

@@ -6,6 +6,7 @@ from isthmus.addresses import reachable
 from isthmus.agent import Agent
 from isthmus.grid import LinkSpec
 from isthmus.plan import AgentPlan, Plan, memory_wanted, names_no_network
+from isthmus.reach import names_of
 from isthmus.routes import GatewayLink
 
 
@@ -52,10 +53,10 @@ class Nearness:
         if place.listen.startswith("unix:"):  # the launcher's relay
             return [self.doors.get(seen_by.host, place.listen)]
         hosts = [agent.host]
-        if home.host is not None and seen_by.cluster not in gateway.clusters:
-            hosts.insert(0, home.host.rpartition("@")[2])
-        elif home.host is not None and len(gateway.clusters) > 1:
-            hosts.append(home.host.rpartition("@")[2])
+        if seen_by.cluster not in gateway.clusters:
+            hosts[:0] = names_of(home.host)
+        elif len(gateway.clusters) > 1:
+            hosts += names_of(home.host)
         # The agent lists addresses in the order in which they were requested.
         at = gateway.listen.index(place.listen)
         listening = tcp[at : at + 1]

@@ -35,10 +35,9 @@ def _bridge(grid: Grid, host: str, networks: list[str]) -> GatewaySpec:
             f"remove '{host}' from one.",
         )
     listen = [place for place in places.values() if place]
-    return GatewaySpec(
-        clusters=list(places),
-        host=_target(grid, host),
-        address=tuple(listen) if len(listen) == len(places) else None,
+    address = {"address": listen} if len(listen) == len(places) else {}
+    return GatewaySpec.model_validate(
+        {"clusters": list(places), "host": _target(grid, host), **address}
     )
 
 

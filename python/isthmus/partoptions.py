@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from isthmus import completing
 from isthmus.options import grid_option
 
 _THIS_PART, _WHOLE_RUN = "Options for each part", "Options for the whole run"
@@ -46,6 +47,7 @@ class PartOptions:
         typer.Option(
             metavar="CLUSTER",
             help="Put this part on one cluster of the grid.",
+            autocompletion=completing.clusters,
             rich_help_panel=_THIS_PART,
         ),
     ] = None
@@ -84,6 +86,45 @@ class PartOptions:
             "groups of the heterogeneous Slurm job around this command, else two clusters on "
             "this host, 'east' and 'west'.",
             _WHOLE_RUN,
+        ),
+    ] = None
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "-H",
+            "--host",
+            metavar="HOST[:N],...",
+            help="Run on these hosts, without a grid file. Each is a cluster of its own. Your ssh "
+            "reaches it; messages between them go through gateways. N is the number of its slots. "
+            "For one cluster of several hosts, use 'hosts' in a grid file.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None
+    hostfile: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="As -H, with a host in each line: 'lyon', 'lyon:4' or 'lyon slots=4'.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None
+    bind_to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Ask the native launcher of each cluster to bind ranks: 'core', 'socket' or "
+            "'none'. Default: the launcher decides. It binds nothing if clusters share a host, or "
+            "if there are more ranks than cores.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None
+    map_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Ask the native launcher of each cluster to place its ranks in turns over each "
+            "'core', 'socket' or 'node'.",
+            rich_help_panel=_WHOLE_RUN,
         ),
     ] = None
     map: Annotated[

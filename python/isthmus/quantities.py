@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import core_schema
-
 from isthmus.units import format_rate, parse_rate, parse_size, parse_time
 
 if TYPE_CHECKING:
+    from pydantic_core.core_schema import CoreSchema
     from typing_extensions import Self
 
 
@@ -29,7 +28,9 @@ class _Quantity:
         return self.text
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:
+        from pydantic_core import core_schema  # noqa: PLC0415  (takes 10 ms)
+
         return core_schema.no_info_after_validator_function(
             cls.parse,
             core_schema.str_schema(),

@@ -19,8 +19,7 @@ from isthmus.members import Member, Members
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan
 from isthmus.spawnplan import Command, Growth, grow, read_commands
-from isthmus.troubles import other_version
-from isthmus.version import VERSION
+from isthmus.troubles import check_wire
 
 Heard = Callable[[Agent, Message, bytes], Awaitable[None]]
 
@@ -125,8 +124,7 @@ class Spawning:
             hello = await agent.hello(self._limits.start)
             agent.host = str(hello.get("host") or "")
             agent.memory = str(hello.get("memory") or "")
-            if hello.get("version") != VERSION:
-                raise other_version(agent.label, hello.get("version"))
+            check_wire(agent.label, hello)
             configuration = self._steps.configuration(start.member.plan)
             configuration |= {
                 "cluster": start.growth.cluster.name,

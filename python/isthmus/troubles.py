@@ -2,20 +2,21 @@
 the same in `isthmus run` and `isthmus doctor`."""
 
 import re
-from collections.abc import MutableSequence
+from collections.abc import Mapping, MutableSequence
 from dataclasses import dataclass
 
-from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
+from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_reach
 from isthmus.errors import PlacedError
 from isthmus.gridkeys import expand_hosts
-from isthmus.version import VERSION
+from isthmus.reach import Entry
+from isthmus.version import VERSION, WIRE, build_text, commit
 
 _PREFIX_HERE = (
     "Correct 'prefix' of the cluster in the grid file (isthmusd is in its bin), or remove it."
 )
 SAME_VERSION = (
-    "Install the same version on both: `isthmus install HOST` copies this one to a host. Or name "
-    "another installation by 'prefix' in the grid file."
+    "Install the same version on both, or versions with the same wire protocol: `isthmus install "
+    "HOST` copies this one to a host. Or name another installation by 'prefix' in the grid file."
 )
 _PREFIX_THERE = (
     "Install Isthmus on that host (isthmus install HOST). If it is installed in another folder, "
@@ -23,18 +24,22 @@ _PREFIX_THERE = (
 )
 
 
-def other_version(place: str, found: object) -> PlacedError:
-    """The Isthmus at that place has another version than this one."""
-    return PlacedError(
-        place,
-        f"Isthmus there is version {found}, here it is {VERSION}",
-        SAME_VERSION,
-    )
+def check_wire(place: str, hello: Mapping[str, object]) -> None:
+    """PlacedError if the Isthmus at that place has another wire protocol than this one. Builds with
+    the same number work together. `hello` is an agent's, or the answer of `examine`."""
+    if hello.get("wire") != WIRE:
+        raise PlacedError(place, other_wire(hello), SAME_VERSION)
+
+
+def other_wire(hello: Mapping[str, object]) -> str:
+    """The two builds in a sentence."""
+    there = build_text(hello.get("version"), hello.get("commit"), hello.get("wire"))
+    return f"Isthmus there is {there}, here it is {build_text(VERSION, commit(), WIRE)}"
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """`what` is the doctor's word for it: "ssh", "setup" or "Isthmus"."""
+    """`what` is the doctor's word for it: "ssh", the program of `start`, "setup" or "Isthmus"."""
 
     what: str
     sentence: str
@@ -52,12 +57,15 @@ def before_hello(target: str | None, status: int, setup: str) -> Trouble | None:
     `end_of_setup` found. Returns None if the status alone says nothing."""
     if setup:
         return Trouble("setup", f"its setup ended with status {setup}", SETUP_REMEDY)
-    if target and status == 255:
-        return Trouble("ssh", "ssh could not connect", try_ssh(target))
+    if target and status == 255 and not isinstance(target, Entry):
+        return Trouble("ssh", "ssh could not connect", try_reach(target))
     if status in (126, 127):
         where = " there" if target else ""
         remedy = _PREFIX_THERE if target else _PREFIX_HERE
         return Trouble("Isthmus", f"isthmusd could not be started{where}", remedy)
+    if isinstance(target, Entry):
+        sentence = f"{target.program} ended with status {status} before isthmusd had started"
+        return Trouble(target.program, sentence, try_reach(target))
     return None
 
 

@@ -13,8 +13,10 @@
 
 #include "coll/estimate/estimate.hpp"
 #include "core/frame_memory.hpp"
+#include "core/wire.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
+#include "daemon/build.hpp"
 #include "daemon/host/open_files.hpp"
 #include "daemon/launch/exec.hpp"
 #include "daemon/launch/library_version.hpp"
@@ -69,6 +71,21 @@ int serve(bool gateways_only) {
   return run_agent(options);
 }
 
+constexpr int kUsage = 2;
+
+// Whether the word is a subcommand; prints what is wrong if it is none.
+bool knows_subcommand(const CLI::App& app, const std::string& word) {
+  std::string known;
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (one->get_name() == word) return true;
+    if (one->get_group().empty()) continue;  // isthmusd itself starts it
+    known += (known.empty() ? "" : ", ") + one->get_name();
+  }
+  std::cerr << "isthmusd: '" << word << "' is not a subcommand; subcommands are " << known
+            << "\n  See: isthmusd --help" << std::endl;
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,7 +94,9 @@ int main(int argc, char** argv) {
       "native MPI launcher and forwards messages between clusters. `isthmus run` starts it; "
       "there is no need to start it by hand.",
       "isthmusd"};
-  app.set_version_flag("--version", "isthmusd " ISTHMUS_VERSION);
+  app.set_version_flag("--version", std::string("isthmusd " ISTHMUS_VERSION ", commit ") +
+                                        commit() + ", wire protocol " +
+                                        std::to_string(isthmus::core::kProtocolVersion));
   app.require_subcommand(1);
   app.footer(
       "Environment:\n"
@@ -176,7 +195,12 @@ int main(int argc, char** argv) {
     if (end != argv + argc) exec_options.argv.assign(end + 1, argv + argc);
     argc = static_cast<int>(end - argv);
   }
-  CLI11_PARSE(app, argc, argv);
+  if (argc > 1 && argv[1][0] != '-' && !knows_subcommand(app, argv[1])) return kUsage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);

@@ -6,13 +6,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from isthmus import completing, manual
 from isthmus import grid as grids
 from isthmus.cli import app
 from isthmus.gridcommand import SAMPLE
-from isthmus.version import VERSION
+from isthmus.seeing import runs
+from isthmus.version import VERSION, WIRE
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tools/generate"))
@@ -54,7 +57,10 @@ def test_help_of_a_command_says_where_options_end():
 
 @pytest.mark.parametrize("word", ["version", "--version", "-V"])
 def test_version(word):
-    assert isthmus(word).stdout == f"isthmus {VERSION}\n"
+    said = isthmus(word).stdout
+    assert re.fullmatch(
+        rf"isthmus {re.escape(VERSION)}, commit [0-9a-f]+(-dirty)?, wire protocol {WIRE}\n", said
+    )
 
 
 def test_what_is_no_command_has_a_sentence():
@@ -80,6 +86,39 @@ def test_commands_and_options_are_completed():
     assert completed("isthmus r") == ["run"]
     assert completed("isthmus lab c") == ["check", "cut"]
     assert completed("isthmus run --ta") == ["--tag-output"]
+
+
+def test_values_are_completed(tmp_path, monkeypatch):
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.lyon]\n[cluster.lab]\n[cluster.tsukuba]\n")
+    jobs, runs = tmp_path / "jobs", tmp_path / "runs"
+    for name in ("isthmus-0a", "isthmus-1b"):
+        (jobs / name).mkdir(parents=True)
+    runs.mkdir(mode=0o700)
+    monkeypatch.setenv("ISTHMUS_JOBS", str(jobs))
+    monkeypatch.setenv("ISTHMUS_RUNS", str(runs))
+    assert completed("isthmus run --on ") == ["east", "west"]
+    assert completed(f"isthmus run -g {file} --on l") == ["lyon", "lab"]
+    assert completed(f"isthmus submit -n 3 -g {file} --on ts") == ["tsukuba"]
+    assert completed(f"isthmus install -g {file} ly") == ["lyon"]
+    assert completed("isthmus attach isthmus-1") == ["isthmus-1b"]
+    assert completed("isthmus cancel ") == ["isthmus-0a", "isthmus-1b"]
+    assert "matsuda" in completed("isthmus lab run m")
+    monkeypatch.setenv("ISTHMUS_GRID", str(file))
+    assert completed("isthmus run --on t") == ["tsukuba"]
+
+
+def test_what_cannot_be_completed_says_nothing(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.a\n")
+    for words in (f"run -g {file} --on ", "run -g /missing --on ", "install "):
+        assert completed(f"isthmus {words}") == []
+
+
+def test_runs_are_completed(monkeypatch):
+    monkeypatch.setattr(runs, "every", lambda: [SimpleNamespace(job="isthmus-7c")])
+    assert completing.runs("isth") == ["isthmus-7c"]
+    assert completing.runs("x") == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

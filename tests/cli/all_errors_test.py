@@ -61,7 +61,7 @@ def test_all_wrong_keys_of_a_file():
 
 
 def test_wrong_values_and_wrong_names_together():
-    """What a wrong key may have caused is not shown; other tables are checked in full."""
+    """A table with a wrong key gets no further errors; other tables are checked in full."""
     text = MANY.replace('patience = "never"', "").replace("betwen", "between")
     assert places(text) == [
         (3, "cluster.east.slot"),

@@ -294,7 +294,10 @@ def test_blocks():
 
 def test_gateways_on_nodes():
     grid = parse_grid('[cluster.a]\n[cluster.b]\n[[gateway]]\ncluster = "a"\n', "x")
-    gateways = [GatewaySpec(cluster=c, host=f"{c}1", address="10.0.0.1") for c in "ab"]
+    gateways = [
+        GatewaySpec.model_validate({"cluster": c, "host": f"{c}1", "address": "10.0.0.1"})
+        for c in "ab"
+    ]
     changed = gridfile.with_gateways(grid, gateways)
     assert changed.gateway == gateways
     assert changed.cluster == grid.cluster

@@ -8,7 +8,7 @@ import pytest
 from parts import JobKeys, Meeting
 
 from isthmus.queues.door import Policy
-from isthmus.version import VERSION
+from isthmus.version import VERSION, WIRE
 
 FAKE = Path(__file__).with_name("fake_agent.py")
 
@@ -26,7 +26,7 @@ class FakeInstall:
 
     def play(self, scenario: dict) -> None:
         """It counts from the next start on."""
-        scenario.setdefault("hello", {}).setdefault("version", VERSION)
+        scenario["hello"] = {"version": VERSION, "wire": WIRE, **scenario.get("hello", {})}
         (self.home / "scenario.json").write_text(json.dumps(scenario))
 
     @property

@@ -50,6 +50,25 @@ def applied(settings, commands):
     return after
 
 
+@pytest.mark.parametrize(
+    ("usual", "allowed", "congestion"),
+    [("bbr", "reno cubic", None), ("bbr", "reno cubic", "bbr"), ("reno", "reno bbr", "bbr")],
+)
+def test_no_advice_about_the_congestion_control_when_bbr_is_used(usual, allowed, congestion):
+    """The host uses bbr, or the grid file asks for it, or both."""
+    settings = {
+        **TUNED,
+        "net.ipv4.tcp_congestion_control": usual,
+        "net.ipv4.tcp_available_congestion_control": "reno cubic bbr",
+        "net.ipv4.tcp_allowed_congestion_control": allowed,
+        "net.ipv4.tcp_slow_start_after_idle": "1",
+    }
+    found = tcp.judge("x", "h", settings, LONG, congestion)
+    assert not [finding.remedy for finding in found if finding.remedy]
+    other = tcp.judge("x", "h", {**settings, "net.ipv4.tcp_congestion_control": "reno"}, LONG)
+    assert [finding.remedy for finding in other if finding.remedy]
+
+
 @pytest.mark.parametrize("path", [LONG, Path(10e9, 0.05), Path(1e8, 0.3)])
 def test_the_remedy_mends(path):
     commands = tcp.mending(UNTUNED, path)

@@ -405,13 +405,13 @@ def test_another_version_there(remote, prefix, tmp_path):
     script = other / "bin" / "isthmusd"
     script.write_text(
         '#!/bin/sh\n[ "$1" = examine ] || exit 9\n'
-        'printf \'%s\\n\' \'{"version": "0.0.1", "host": "old", "mpi": {}}\'\n'
+        'printf \'%s\\n\' \'{"version": "0.0.1", "wire": 1, "host": "old", "mpi": {}}\'\n'
     )
     grid = HERE_AND.format(prefix=here, host="site") + f"prefix = '{other}'\n"
     assert remote(grid) == 1
     found = remote.of("cluster there on site", "Isthmus")
     assert found["level"] == "fail"
-    assert "0.0.1" in found["text"]
+    assert "0.0.1, commit unknown, wire protocol 1" in found["text"]
     assert "same version" in found["remedy"]
 
 

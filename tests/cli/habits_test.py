@@ -25,8 +25,12 @@ def refused(words: list[str], capsys) -> str:
 
 
 @pytest.mark.parametrize("name", habits.ALIASES)
-def test_other_names_of_options(name):
-    value = {"-n": ["3"], "--wdir": ["/tmp"]}.get(habits.ALIASES[name], [])
+def test_other_names_of_options(name, tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("a\nb\n")
+    values = {"-n": "3", "--wdir": "/tmp", "--host": "a,b", "--bind-to": "core"}
+    values |= {"--map-by": "node", "--hostfile": str(hosts)}
+    value = [values[habits.ALIASES[name]]] if habits.ALIASES[name] in values else []
     run = parse_run([name, *value, "x"])
     same = parse_run([habits.ALIASES[name], *value, "x"])
     assert run == same != parse_run(["x"])
@@ -54,7 +58,7 @@ def test_no_advice_is_for_an_option_that_there_is():
 @pytest.mark.parametrize(
     "command", [["run"], ["submit"], ["lab", "run"], ["lab", "mpirun"], ["ps"]]
 )
-@pytest.mark.parametrize("name", ["-host", "-hosts", "-help", "-hx", "-xh", "-vh", "-gh", "-vv"])
+@pytest.mark.parametrize("name", ["-hostx", "-help", "-hx", "-xh", "-vh", "-gh", "-vv"])
 def test_short_options_are_not_joined(command, name, capsys):
     """`-h` inside of a word shows no help and ends with no status 0."""
     said = refused([*command, name, "a,b", "./app"], capsys)
@@ -87,6 +91,7 @@ def test_values_and_arguments_may_look_like_options():
 @pytest.mark.parametrize(
     "words",
     [["-n", "4", "./app"], ["-n4", "./app"], ["--np=4", "./app"], ["--hostfile", "h", "./app"],
+     ["-ppn", "2", "./app"],
      ["--stats", "./app"], ["./app", "-n", "4"], ["bin/my app"], [shutil.which("sh")], ["sh", "x"]],
 )  # fmt: skip
 def test_a_command_line_without_run(words, capsys):

@@ -51,6 +51,18 @@ def test_the_version_is_that_of_the_installation_beside_the_package(tmp_path, mo
     assert f"isthmus-{version._find()}.dist-info" == name
 
 
+def test_the_commit_is_the_one_that_was_built(tmp_path, monkeypatch):
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "isthmus"
+    monkeypatch.setattr(version, "__file__", str(package / "version.py"))
+    version.commit.cache_clear()
+    assert version.commit() == "unknown"
+    (tmp_path / "share" / "isthmus").mkdir(parents=True)
+    (tmp_path / "share" / "isthmus" / "commit").write_text("0123456789ab\n")
+    version.commit.cache_clear()
+    assert version.commit() == "0123456789ab"
+    version.commit.cache_clear()
+
+
 @pytest.mark.parametrize("setup", [(), ("true",)])
 def test_nodes_of_a_lab_need_no_path(tmp_path, monkeypatch, setup):
     """They share this host's files; other hosts have an installation of their own."""

@@ -7,6 +7,8 @@ import pytest
 from scenarios import EXIT_0, PATIENT, RUNNING, check, exits, spawned
 from waiting import with_enough_time
 
+from isthmus.version import VERSION, WIRE, commit
+
 
 def test_status_of_the_first_that_fails(pair):
     done = pair(spawned(exits(status=3)), RUNNING).run("-n", "2", "x")
@@ -128,9 +130,21 @@ def test_error_answers(pair, op):
     check(done, 1, "cluster west: no such thing on host\n  Look again.")
 
 
-def test_versions_that_differ(pair):
-    done = pair(None, {"hello": {"version": "9.9"}}).run("-n", "2", "x")
-    check(done, 1, "cluster west: Isthmus there is version 9.9, here it is", "isthmus install")
+@pytest.mark.parametrize("wire", [WIRE + 1, None])
+def test_wire_protocols_that_differ(pair, wire):
+    hello = {"version": "9.9", "commit": "0123456789ab", "wire": wire}
+    done = pair(None, {"hello": hello}).run("-n", "2", "x")
+    there = f"9.9, commit 0123456789ab, wire protocol {wire or 'unknown'}"
+    here = f"{VERSION}, commit {commit()}, wire protocol {WIRE}"
+    said = f"cluster west: Isthmus there is {there}, here it is {here}\n"
+    check(done, 1, said, "isthmus install")
+    assert done.stderr.count("isthmus: ") == 1
+
+
+def test_builds_with_the_same_wire_protocol_run_together(pair):
+    hello = {"version": "9.9", "commit": "0123456789ab"}
+    done = pair(*[spawned(exits(joined=True, finalized=True)) | {"hello": hello}] * 2)
+    assert done.run("-n", "2", "x").returncode == 0
 
 
 def test_machines_that_differ(pair):

@@ -81,7 +81,7 @@ def test_the_round_trip_before_anything_comes_is_not_counted():
 
 
 def test_members_links_narrower_than_the_network_are_what_a_rate_is_compared_with():
-    link = LinkSpec(between=["a", "b"], rate="10 Gbit/s")
+    link = LinkSpec.model_validate({"between": ["a", "b"], "rate": "10 Gbit/s"})
     grid = TWO.model_copy(update={"link": [link]})
     narrow = figures(rate=84e6)  # of links of 11 MB/s each
     assert not judge([narrow, narrow], grid).doubts
@@ -114,7 +114,7 @@ def test_microseconds_are_no_difference():
 
 def test_runs_that_agree_but_contradict_the_grid_file_are_not_believed():
     """As recorded on a busy machine: 276 Mbit/s where the link has 700."""
-    link = LinkSpec(between=["b", "a"], rate="700 Mbit/s", rtt="11.6 ms")
+    link = LinkSpec.model_validate({"between": ["b", "a"], "rate": "700 Mbit/s", "rtt": "11.6 ms"})
     grid = TWO.model_copy(update={"link": [link]})
     busy = figures(rate=34.5e6, latency=0.0058)
     found = judge([busy, busy], grid)
@@ -243,8 +243,8 @@ def test_pairs_that_differ_from_the_worst_are_told():
 def test_of_links_one_after_the_other_both_count():
     """a - b near, b - c far: what a and c send each other takes both."""
     links = [
-        LinkSpec(between=["a", "b"], rtt="2 ms", rate="10 Gbit/s"),
-        LinkSpec(between=["c", "b"], rtt="40 ms", rate="1 Gbit/s"),
+        LinkSpec.model_validate({"between": ["a", "b"], "rtt": "2 ms", "rate": "10 Gbit/s"}),
+        LinkSpec.model_validate({"between": ["c", "b"], "rtt": "40 ms", "rate": "1 Gbit/s"}),
     ]
     grid = Grid(cluster={name: ClusterSpec() for name in "abc"}, link=links)
     assert networktext.of_links(grid) == (
@@ -281,7 +281,7 @@ def test_the_text_of_many_clusters_is_bounded():
     """A search through all ways between them would not end."""
     names = [f"{'long' * 14}{i}" for i in range(64)]
     links = [
-        LinkSpec(between=[a, b], rtt=f"{1 + i} ms", rate="1 Gbit/s")
+        LinkSpec.model_validate({"between": [a, b], "rtt": f"{1 + i} ms", "rate": "1 Gbit/s"})
         for i, (a, b) in enumerate(itertools.pairwise(names))
     ]
     grid = Grid(cluster={name: ClusterSpec() for name in names}, link=links)

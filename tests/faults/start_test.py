@@ -13,6 +13,7 @@ from faulty import Grid, check, wrapped
 from ports import free_port
 
 from isthmus.install import find_isthmusd
+from isthmus.version import WIRE
 
 TWO = "[cluster.east]\n[cluster.west]\n"
 
@@ -143,13 +144,20 @@ def test_a_launch_template_whose_program_is_not_there(grid: Grid):
     check(done, 1, "launcher '/no/such/mpirun' is not found", "launch key")
 
 
-def test_versions_that_differ(grid: Grid, tmp_path):
-    other = wrapped(
-        tmp_path / "other",
-        f"""exec "{find_isthmusd()}" "$@" | sed -u 's/"version":"[^"]*"/"version":"0.0.1"/'""",
-    )
+@pytest.mark.parametrize("wire", ["same", "other"])
+def test_two_builds(grid: Grid, program, tmp_path, wire):
+    """They work together if their wire protocols have the same number."""
+    changes = """s/"version":"[^"]*"/"version":"0.0.1"/; s/"commit":"[^"]*"/"commit":"012345"/"""
+    changes += f"""; s/"wire":[0-9]*/"wire":{WIRE + 1}/""" if wire == "other" else ""
+    other = wrapped(tmp_path / "other", f"""exec "{find_isthmusd()}" "$@" | sed -u '{changes}'""")
     grid.write(f"[cluster.east]\n[cluster.west]\nprefix = '{other}'\n")
-    check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster west", "0.0.1", "prefix")
+    done = grid.run("-g", "grid.toml", "-n", 2, program("ompi"))
+    if wire == "same":
+        assert done.returncode == 0, done.stderr
+        return
+    there = f"Isthmus there is 0.0.1, commit 012345, wire protocol {WIRE + 1}, here it is"
+    check(done, 1, "cluster west", there, "prefix")
+    assert done.stderr.count("isthmus: ") == 1
 
 
 def test_wrong_secret(grid: Grid, tmp_path):
@@ -188,3 +196,20 @@ def test_no_folder_without_a_blank(grid: Grid, program, tmp_path):
         grid.environment["XDG_RUNTIME_DIR"] = private
         done = grid.run("-g", "grid.toml", "-n", 2, program("mpich"), "fine")
     check(done, 1, "with a blank or a colon in its name", "LD_PRELOAD", "XDG_RUNTIME_DIR")
+
+
+@pytest.mark.parametrize("mpi", ["ompi", "mpich"])
+def test_hosts_and_wishes_on_the_command_line(grid: Grid, program, mpi):
+    """Two names of this host are two clusters; each native launcher takes the wishes."""
+    here = socket.gethostname()
+    for bind, by in (("core", "node"), ("socket", "core"), ("none", "socket")):
+        wishes = ("--bind-to", bind, "--map-by", by)
+        done = grid.run("-H", f"localhost:2,{here}:1", *wishes, program(mpi))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "up 3\n"
+
+
+def test_a_template_takes_no_wishes(grid: Grid):
+    grid.write("[cluster.east]\nlaunch = 'env PMI_RANK=0 {command}'\n")
+    done = grid.run("-g", "grid.toml", "-n", 1, "--bind-to", "core", "true")
+    check(done, 1, "cannot be passed to the launch template", "'launch'")

@@ -44,7 +44,12 @@ def test_another_version_there(
     there.chmod(0o755)
     (tmp_path / "grid.toml").write_text(GRID)
     done = command(launcher_alone, "run", "-g", "grid.toml", "-n", 2, "true", ISTHMUS_SSH=sshd.ssh)
-    check(done, 1, "Isthmus there is version 0.0.9, here it is", "isthmus install")
+    check(
+        done,
+        1,
+        "Isthmus there is 0.0.9, commit unknown, wire protocol unknown, here it is",
+        "isthmus install",
+    )
 
 
 MISSING = "isthmusd, the compiled part of Isthmus, is missing on this host"

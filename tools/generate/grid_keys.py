@@ -7,7 +7,10 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from isthmus.gridtables import Grid, Table
+from pydantic import BaseModel
+
+from isthmus.gridmodels import model_of
+from isthmus.gridtables import Grid
 from isthmus.quantities import Duration, Rate, Size
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/grid.md"
@@ -45,8 +48,8 @@ def differences() -> list[str]:
 
 
 def _of_models() -> Iterator[tuple[tuple[str, str], str]]:
-    for name, field in Grid.model_fields.items():
-        table, of_table = table_of(field.annotation, Table)
+    for name, field in model_of(Grid).model_fields.items():
+        table, of_table = table_of(field.annotation, BaseModel)
         if table is None:
             yield ("", name), type_of(field.annotation, field.metadata)
             continue

@@ -13,7 +13,7 @@ class Isthmus(PythonPackage):
     license("BSD-3-Clause")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
+    version("0.2.0", tag="v0.2.0")
 
     # Their headers alone: programs bring their own library. Spack concretizes one MPI in a graph,
     # so further ones are given by the environment (README.md, Installing).

@@ -16,8 +16,9 @@ from isthmus.grid import Grid, LinkSpec
 from isthmus.measuring.ends import End
 from isthmus.placement import Part
 from isthmus.plan import GatewayPlan, Plan, make_plan
+from isthmus.reach import names_of
 from isthmus.routes import GatewayLink
-from isthmus.version import VERSION
+from isthmus.version import WIRE
 
 THIS_HOST = "this host"
 _USUAL = tcp.Path(1e9, 0.01)  # what a host should manage if no grid says more
@@ -46,7 +47,7 @@ def grid(model: Grid, say: Say) -> None:
     for finding in cores.judge(plan, hosts):
         say(finding)
     filesystems.check(plan, model.files, hosts, say)
-    if plan.gateways and all(facts is not None and facts.version == VERSION for facts in hosts):
+    if plan.gateways and all(facts is not None and facts.wire == WIRE for facts in hosts):
         joined = join(plan)
         say(joined)
         if joined.level == "ok":
@@ -83,7 +84,7 @@ def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, 
             continue
         if (near.name, near.interfaces) == (far.name, far.interfaces):
             continue  # one host by two names: its ranks need no port
-        names = [far.name, *([home.host.rpartition("@")[2]] if home.host else [])]
+        names = [far.name, *names_of(home.host)]
         end = End(plan.places[cluster].name, agent.host, "", prefix=agent.prefix)
         try:
             found = probes.measure(end, _end(plan, gateway), gateway.place(cluster), names)
@@ -109,9 +110,7 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     if near is None or far is None:
         say(Finding(where, "port", "fail", "not tried: one of its hosts cannot be reached"))
         return
-    names = [far.name]
-    if host := plan.agents[target.agent].host:
-        names.insert(0, host.rpartition("@")[2])
+    names = [*names_of(plan.agents[target.agent].host), far.name]
     try:
         place = target.place(link.at)
         found = probes.measure(_end(plan, source), _end(plan, target), place, names)
@@ -151,13 +150,12 @@ def _other_ways(plan: Plan, link: GatewayLink, name: str) -> str:
     tried."""
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     near, far = (plan.places[gateway.clusters[0]].name for gateway in (source, target))
-    host = plan.agents[source.agent].host
     try:
         probes.measure(
             _end(plan, target),
             _end(plan, source),
             source.place(source.clusters[0]),
-            [host.rpartition("@")[2], name] if host else [name],
+            [*names_of(plan.agents[source.agent].host), name],
         )
     except IsthmusError:
         return (
@@ -185,9 +183,9 @@ def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, 
     where = f"{plan.where(ends[0][0])} -> {plan.where(agent)}"
     local = all(a.host is None for a in plan.agents)
     listen = "tcp:127.0.0.1:0" if local else ANYWHERE
-    names = [agent.host.rpartition("@")[2]] if agent.host else []
+    names = [*names_of(agent.host), there.name]
     try:
-        found = probes.measure(source, target, Place(listen), [*names, there.name])
+        found = probes.measure(source, target, Place(listen), names)
     except IsthmusError as error:
         text = f"{here.name} does not reach {there.name}: {error.sentence}"
         remedy = 'Open all ports between the hosts in the firewalls, or remove reach = "direct".'

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from isthmus import troubles
-from isthmus.command import agent_command, isthmusd_of, try_ssh
+from isthmus.command import agent_command, isthmusd_of, try_reach
 from isthmus.errors import IsthmusError
 from isthmus.limits import Limits
 from isthmus.measuring.process import QUOTE, lines, started
+from isthmus.reach import program_for
 
 _CLOCK_READINGS = 5
 
@@ -45,6 +46,8 @@ class HostFacts:
     clock: float = 0.0
     clock_doubt: float = 0.0
     took: float = 0.0
+    commit: str = "unknown"
+    wire: int = 0  # number of its wire protocol
 
 
 def examine(
@@ -63,9 +66,9 @@ def examine(
             first = _next_json(said_lines)
         except TimeoutError:
             raise NotExaminedError(
-                "ssh" if host else "Isthmus",
+                program_for(host) if host else "Isthmus",
                 f"no answer within {Limits().start:g} s{said.tail()}",
-                try_ssh(host) if host else "",
+                try_reach(host) if host else "",
             ) from None
         if first is None:
             process.wait(10)
@@ -87,6 +90,8 @@ def examine(
     return HostFacts(
         name=str(first.get("host", host)),
         version=str(first.get("version")),
+        commit=str(first.get("commit") or "unknown"),
+        wire=int(first.get("wire") or 0),
         kernel=str(first.get("kernel")),
         cores=int(first.get("cores") or 0),
         machine=dict(first.get("machine") or {}),

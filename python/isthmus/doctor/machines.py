@@ -8,9 +8,10 @@ from isthmus.doctor.findings import Finding, Say
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.errors import IsthmusError
 from isthmus.plan import AgentPlan, Plan
+from isthmus.reach import program_for
 from isthmus.troubles import SAME_VERSION
 from isthmus.units import version_line
-from isthmus.version import VERSION
+from isthmus.version import VERSION, WIRE, build_text, commit
 
 _CLOCK_SLACK = 1.0  # seconds
 
@@ -34,7 +35,14 @@ def look(plan: Plan, say: Say) -> list[HostFacts | None]:
             say(Finding(where, what, "fail", facts.sentence, facts.remedy))
             continue
         if agent.host:
-            say(Finding(where, "ssh", "ok", f"reached {facts.name} in {facts.took:.1f} s"))
+            say(
+                Finding(
+                    where,
+                    program_for(agent.host),
+                    "ok",
+                    f"reached {facts.name} in {facts.took:.1f} s",
+                )
+            )
         say(version(where, facts))
         if agent.has_ranks:
             spec = plan.clusters[agent.cluster].spec
@@ -47,20 +55,23 @@ def look(plan: Plan, say: Say) -> list[HostFacts | None]:
 
 
 def that_start(plan: Plan, hosts: Sequence[HostFacts | None]) -> list[str]:
-    """The clusters whose launcher is found, by this version of Isthmus."""
+    """The clusters whose launcher is found, by an Isthmus with the same wire protocol."""
     return [
         plan.clusters[agent.cluster].name
         for agent, facts in zip(plan.agents, hosts, strict=True)
-        if agent.has_ranks and facts and facts.version == VERSION and facts.mpi.get("launcher")
+        if agent.has_ranks and facts and facts.wire == WIRE and facts.mpi.get("launcher")
     ]
 
 
 def version(where: str, facts: HostFacts) -> Finding:
     arch = facts.machine.get("arch", "?")
-    text = f"version {facts.version} on {facts.name}, {arch}, {facts.cores} cores"
-    if facts.version == VERSION:
-        return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
-    return Finding(where, "Isthmus", "fail", text, f"Here it is {VERSION}. {SAME_VERSION}")
+    build = build_text(facts.version, facts.commit, facts.wire)
+    machine = f"on {facts.name}, {arch}, {facts.cores} cores"
+    if facts.wire == WIRE:
+        text = f"version {facts.version} {machine}, Linux {facts.kernel}"
+        return Finding(where, "Isthmus", "ok", text)
+    here = f"Here it is {build_text(VERSION, commit(), WIRE)}. {SAME_VERSION}"
+    return Finding(where, "Isthmus", "fail", f"version {build} {machine}", here)
 
 
 def mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:

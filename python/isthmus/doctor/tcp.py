@@ -11,6 +11,7 @@ _MIB = 1 << 20
 _WAN = 2e-3  # seconds of round trip from which a path counts as long
 _LOOPBACK = 65535  # its MTU, as TCP sees it
 _INITIAL_WINDOW = 10 * 1448  # bytes, of a stream that begins (RFC 6928)
+_USUAL = "net.ipv4.tcp_congestion_control"
 _SHARE = 2  # the kernel lets one in this many bytes of a buffer be in flight
 
 
@@ -64,9 +65,12 @@ def judge(
 ) -> list[Finding]:
     """For one end of a path. `congestion` is the algorithm that the grid file asks for."""
     found = [_ceilings(where, host, settings, path)]
+    usual = settings.get(_USUAL, "")
+    used = congestion if congestion and _may_use(settings, congestion) else usual
     if path.rtt >= _WAN:
-        found += [_congestion(where, host, settings)]
-        if congestion != "bbr":
+        if used == usual:
+            found += [_congestion(where, host, settings)]
+        if used != "bbr":  # which paces its sending, and has no slow start after pauses
             found += _after_idle(where, host, settings, path)
     if congestion:
         found += _wanted(where, host, settings, congestion)
@@ -108,15 +112,21 @@ def mending(settings: Mapping[str, str], path: Path) -> list[str]:
     return found
 
 
+def _may_use(settings: Mapping[str, str], name: str) -> bool:
+    """Whether a link may use that congestion control: all may use the host's usual one."""
+    allowed = settings.get("net.ipv4.tcp_allowed_congestion_control", "").split()
+    return name in allowed or name == settings.get(_USUAL)
+
+
 def _congestion(where: str, host: str, settings: Mapping[str, str]) -> Finding:
     what = "congestion control"
-    name = settings.get("net.ipv4.tcp_congestion_control", "")
+    name = settings.get(_USUAL, "")
     if name in ("reno", "vegas", "westwood"):
         known = settings.get("net.ipv4.tcp_available_congestion_control", "").split()
         better = next((other for other in ("bbr", "cubic") if other in known), "cubic")
         return Finding(
             where, what, "warn", f"{host} uses {name}, which is slow to fill long paths",
-            f"On {host}:\nsudo sysctl -w net.ipv4.tcp_congestion_control={better}",
+            f"On {host}:\nsudo sysctl -w {_USUAL}={better}",
         )  # fmt: skip
     return Finding(where, what, "ok", f"{host} uses {name or 'an unknown one'}")
 
@@ -126,7 +136,7 @@ def _wanted(where: str, host: str, settings: Mapping[str, str], wanted: str) -> 
     what = "congestion"
     known = settings.get("net.ipv4.tcp_available_congestion_control", "").split()
     allowed = settings.get("net.ipv4.tcp_allowed_congestion_control", "").split()
-    if wanted in allowed:
+    if _may_use(settings, wanted):
         return [Finding(where, what, "ok", f"{host} allows links to use {wanted}")]
     if wanted not in known:
         text = f"{host} has no {wanted}, or has not loaded it: the link uses the host's usual one"

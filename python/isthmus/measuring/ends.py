@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.command import ssh_command
+from isthmus.command import USUAL_PREFIX, remote_path, shell_at
 from isthmus.errors import IsthmusError, RunError
 from isthmus.install import built, find_isthmusd
 
@@ -30,7 +30,9 @@ class End:
         """The command that runs `argv` there."""
         if self.host is None:
             return list(argv)
-        return [*ssh_command(), self.host, f"exec {shlex.join(argv)}"]
+        words = " ".join([remote_path(argv[0]), *map(shlex.quote, argv[1:])])
+        also = remote_path(f"{USUAL_PREFIX}/bin")
+        return shell_at(self.host, f'PATH="$PATH":{also} exec {words}')
 
     def tcpbench(self) -> str:
         """The name of the program there."""

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from isthmus.command import ssh_command
+from isthmus.command import shell_at
 from isthmus.errors import RunError
 
 P2P = Path(__file__).with_name("p2p.c")
@@ -57,7 +57,7 @@ def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
     command = ["/bin/sh", "-c", _SCRIPT, "sh", mpicc, name]
     where = "this host" if host is None else host
     if host is not None:
-        command = [*ssh_command(), host, shlex.join(command)]
+        command = shell_at(host, shlex.join(command))
     try:
         done = subprocess.run(
             command, input=source, capture_output=True, timeout=_LIMIT, check=False

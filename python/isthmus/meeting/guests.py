@@ -15,6 +15,7 @@ from isthmus.meeting.ways import reachable_beside
 from isthmus.members import Member, Members
 from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan, GatewayPlan
+from isthmus.reach import names_of
 from isthmus.spawnplan import Growth
 
 # Numbers of the ends of junctions; gateways of a grid never reach them.
@@ -159,7 +160,8 @@ class Guests:
     ) -> list[str]:
         """The addresses at which a gateway of any host may reach the junction, the best first."""
         remote = member.plan.host
-        hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
+        names = names_of(remote) if remote else [self._host]
+        hosts = [*names, member.agent.host]
         local = told if isinstance(told, list) else []
         found = [a for a in local if isinstance(a, str) and a.startswith("unix:")]
         return [*found, *reachable_beside(gateway.place(cluster), told, hosts)]

@@ -17,7 +17,7 @@ from isthmus.members import Members
 from isthmus.pages import page
 from isthmus.portname import PortName, shown
 from isthmus.ports import Caller, Ports
-from isthmus.version import VERSION
+from isthmus.version import VERSION, WIRE, build_text
 from isthmus.wire import RefusedError, Wire
 
 # Every process keeps what it knows of each run, even after it has left; numbers are never reused.
@@ -113,7 +113,8 @@ class Meetings:
             if other := self._others.get(port.job):
                 return other
             self._check_new(port.job)
-            greeting = {"ask": "meet", "version": VERSION, "job": self._job, "port": str(port)}
+            greeting = {"ask": "meet", "version": VERSION, "wire": WIRE}
+            greeting |= {"job": self._job, "port": str(port)}
             line = b""
             for _ in range(_GREETINGS):  # again where the door drops it, since too many others came
                 reader, writer = await finding.launcher(port)
@@ -188,10 +189,11 @@ class Meetings:
         run, port = str(said.get("job")), str(said.get("port"))
         dialling = self._dialling.get(run)
         answer: Message = {"job": self._job}
-        if said.get("version") != VERSION:
+        if said.get("wire") != WIRE:
+            theirs = build_text(said.get("version"), None, said.get("wire"))
             answer = {
-                "error": f"the run {self._job} has Isthmus {VERSION}, this one has "
-                f"{said.get('version')}: install the same version for both"
+                "error": f"the run {self._job} has Isthmus {build_text(VERSION, None, WIRE)}, this "
+                f"one has {theirs}: install the same version for both"
             }
         elif not self._ports.has(port):
             answer = {"error": f"the port {shown(port)} is not open"}

@@ -16,6 +16,7 @@ from isthmus.meeting.calls import Service
 from isthmus.meeting.door import guests_of
 from isthmus.members import Member, Members
 from isthmus.plan import GatewayPlan
+from isthmus.reach import names_of
 
 _KEY = "relay"  # the name of the key of a run's own relay
 _MOST = 32  # from another run
@@ -100,7 +101,7 @@ class OwnWays:
         hosts = {_host_of(at) for at in self._growing.plan.guest_services}
         for member, gateway in self._relays():
             hosts |= {_host_of(place.address) for place in gateway.places if place.address}
-            hosts |= {member.plan.host.rpartition("@")[2]} if member.plan.host else set()
+            hosts |= {*names_of(member.plan.host)}
         if host not in hosts:
             return None
         found = await self.find()
@@ -131,7 +132,8 @@ class OwnWays:
         addresses = [str(address) for address in answer.get("addresses") or []]
         self._opened.append(_Opened(member, gateway.node, secret, addresses))
         remote = member.plan.host
-        hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
+        names = names_of(remote) if remote else [self._host]
+        hosts = [*names, member.agent.host]
         proof = services.proof(_KEY, secret, self._job)
         found.services += [
             {"at": address.removeprefix("tcp:"), **proof}

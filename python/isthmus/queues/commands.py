@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from isthmus import hostport
+from isthmus import completing, hostport
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command
 from isthmus.errors import RunError, UsageError, listing
@@ -41,6 +41,11 @@ _FOLLOW_PAUSE = 0.2  # seconds between checks for more output
 def submit(run: RunOptions, options: SubmitOptions) -> int:
     """Writes and submits the scripts, leaves the orchestrator behind, and returns; or shows the
     scripts. Returns the exit status."""
+    if run.hosts:
+        raise UsageError(
+            "`isthmus submit` takes no -H or --hostfile: batch jobs run where the queue puts them",
+            "Ask for nodes by 'batch' of each cluster in the grid file.",
+        )
     file = run.grid or os.environ.get("ISTHMUS_GRID")
     if not file:
         raise UsageError(
@@ -48,6 +53,12 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
             "Name it by -g FILE, or by ISTHMUS_GRID.",
         )
     grid = load_grid(Path(file))
+    for name, spec in grid.cluster.items():
+        if spec.start:
+            raise UsageError(
+                f"cluster '{name}' has 'start', but `isthmus submit` needs ssh",
+                "Name its host by 'host', or start the job by `isthmus run`.",
+            )
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
     if run.job.guests_at:
@@ -231,7 +242,12 @@ def join(words: Sequence[str]) -> int:
 
 
 JobName = Annotated[
-    str, typer.Argument(metavar="JOB", help="The job's name, or its first or last letters.")
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help="The job's name, or its first or last letters.",
+        autocompletion=completing.jobs,
+    ),
 ]
 
 

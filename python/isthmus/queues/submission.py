@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isthmus.command import isthmusd_of, shell_at, ssh_command, try_ssh
+from isthmus.command import isthmusd_of, shell_at, try_reach
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import SCHEDULERS
@@ -63,7 +63,7 @@ class Part:
 
     def submit(self, bundle: str) -> str:
         """Returns the identifier. RunError with the scheduler's words."""
-        command = ["/bin/sh"] if self.host is None else [*ssh_command(), self.host, "exec sh"]
+        command = shell_at(self.host, "exec sh")
         done = subprocess.run(
             command, input=bundle, capture_output=True, text=True,
             errors="surrogateescape", check=False,
@@ -74,7 +74,7 @@ class Part:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  | ")
         if self.host and done.returncode == 255:
             raise RunError(f"cluster {self.cluster}: ssh could not connect\n  | {said}",
-                           try_ssh(self.host))  # fmt: skip
+                           try_reach(self.host))  # fmt: skip
         raise RunError(
             f"cluster {self.cluster}: {self.scheduler.title} did not take the job\n  | {said}"
         )

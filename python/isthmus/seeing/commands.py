@@ -15,6 +15,7 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
+from isthmus import completing
 from isthmus.errors import RunError, UsageError
 from isthmus.options import AsJson
 from isthmus.seeing import runs, screen, sight
@@ -28,6 +29,7 @@ JobName = Annotated[
     typer.Argument(
         metavar="RUN",
         help="The run's name, its first or last letters, or the process id of its `isthmus run`.",
+        autocompletion=completing.runs,
         show_default=False,
     ),
 ]

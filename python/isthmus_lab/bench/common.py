@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from isthmus import completing
 from isthmus.errors import UsageError
 from isthmus.options import grid_option
 from isthmus.version import VERSION
@@ -27,6 +28,7 @@ TestbedOption = Annotated[
         "--testbed",
         metavar="TESTBED",
         help="Start this testbed of the lab and measure in it; 'loopback': on this host.",
+        autocompletion=completing.place("isthmus_lab.lab.testbed:shipped"),
     ),
 ]
 GridOption = Annotated[

@@ -4,11 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from isthmus.grid import GatewaySpec, Grid, LinkSpec
 from isthmus.grid import parse as parse_grid
 from isthmus.gridkeys import Reach
+from isthmus.gridtables import Table
+from isthmus.quantities import Duration, Rate
+from isthmus.reach import Entry
 
 
 def write(grid: Grid) -> str:
@@ -48,20 +49,38 @@ def with_plain_legs(grid: Grid) -> Grid:
 
 def with_gateways(grid: Grid, gateways: Sequence[GatewaySpec]) -> Grid:
     """The same grid with these gateways alone."""
-    data = json.loads(grid.model_dump_json(exclude_none=True, exclude_defaults=True))
-    data["gateway"] = [
-        json.loads(gateway.model_dump_json(exclude_none=True)) for gateway in gateways
-    ]
+    data = _data(grid)
+    data["gateway"] = [_data(gateway) for gateway in gateways]
     return parse_grid(write(Grid.model_validate(data)), "gateways")
 
 
-def _keys(model: BaseModel, but: set[str]) -> list[tuple[str, Any]]:
-    data = model.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    return [(key, value) for key, value in data.items() if key not in but]
+def _data(table: Table) -> dict[str, Any]:
+    """The keys that are not as by default, as a TOML file has them."""
+    found = {}
+    for key, default in table.model_fields.items():
+        value = getattr(table, key)
+        entered = key == "host" and isinstance(value, Entry)  # `start` says it
+        if value is not None and value != default and not entered:
+            found[key] = _plain(value)
+    return found
 
 
-def _lines(model: BaseModel) -> list[str]:
-    return [f"{key} = {_value(value)}" for key, value in _keys(model, set())]
+def _plain(value: Any) -> Any:
+    if isinstance(value, Table):
+        return _data(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, (Rate, Duration)) else value
+
+
+def _keys(table: Table, but: set[str]) -> list[tuple[str, Any]]:
+    return [(key, value) for key, value in _data(table).items() if key not in but]
+
+
+def _lines(table: Table) -> list[str]:
+    return [f"{key} = {_value(value)}" for key, value in _keys(table, set())]
 
 
 def _value(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from isthmus import completing
 from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
@@ -36,7 +37,12 @@ lab_app = Application(
 )
 
 TestbedName = Annotated[
-    str, typer.Argument(metavar="TESTBED", help="A shipped testbed, or the path of a testbed file.")
+    str,
+    typer.Argument(
+        metavar="TESTBED",
+        help="A shipped testbed, or the path of a testbed file.",
+        autocompletion=completing.place("isthmus_lab.lab.testbed:shipped"),
+    ),
 ]
 Nodes = Annotated[
     int | None, typer.Option(metavar="N", help="Number of nodes at every site; overrides the file.")
@@ -140,7 +146,11 @@ def run(
 def shell(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="TESTBED", help="The testbed. Default: a lab that runs already."),
+        typer.Argument(
+            metavar="TESTBED",
+            help="The testbed. Default: a lab that runs already.",
+            autocompletion=completing.place("isthmus_lab.lab.testbed:shipped"),
+        ),
     ] = None,
     nodes: Nodes = None,
     zippers: Zippers = None,

@@ -9,12 +9,14 @@
 #include <memory>
 
 #include "core/trace/trace.hpp"
+#include "core/wire.hpp"
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/rank_job.hpp"
 #include "daemon/agent/sight.hpp"
 #include "daemon/agent/staging.hpp"
 #include "daemon/agent/trace_gathering.hpp"
+#include "daemon/build.hpp"
 #include "daemon/control/control_channel.hpp"
 #include "daemon/control/requests.hpp"
 #include "daemon/gateway/gateway_set.hpp"
@@ -133,6 +135,8 @@ int Agent::run() {
   });
   channel_.send({{"op", "hello"},
                  {"version", ISTHMUS_VERSION},
+                 {"commit", commit()},
+                 {"wire", core::kProtocolVersion},
                  {"host", host_name()},
                  {"memory", memory_place()},
                  {"user", user_name()},
@@ -192,14 +196,18 @@ void Agent::handle(const ControlMessage& message) {
 void Agent::configure(const ControlMessage& message) {
   if (configure_) throw Failure("the control message 'configure' came twice");
   auto request = std::make_unique<ConfigureRequest>(read_configure(message.body));
-  if (request->version != ISTHMUS_VERSION) {
-    throw Failure("the launcher is Isthmus " + request->version + ", isthmusd on " + host_name() +
-                      " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION,
+  if (request->wire != core::kProtocolVersion) {
+    throw Failure("the launcher is Isthmus " + request->version + " with wire protocol " +
+                      std::to_string(request->wire) + ", isthmusd on " + host_name() +
+                      " (cluster " + request->cluster +
+                      ") is " ISTHMUS_VERSION " with wire protocol " +
+                      std::to_string(core::kProtocolVersion),
                   "Install the same version there, or set the cluster's prefix key.");
   }
   log::start(log::parse_level(request->settings.value("log", "")), request->cluster);
-  log::info("isthmusd {}, process {} on {}, is the {} of cluster {}", ISTHMUS_VERSION, getpid(),
-            host_name(), options_.gateways_only ? "gateway" : "agent", request->cluster);
+  log::info("isthmusd {} ({}), process {} on {}, is the {} of cluster {}", ISTHMUS_VERSION,
+            commit(), getpid(), host_name(), options_.gateways_only ? "gateway" : "agent",
+            request->cluster);
   if (request->settings.value("gather_traces", false)) {
     traces_ = std::make_unique<TraceGathering>(request->job);
   }

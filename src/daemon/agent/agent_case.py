@@ -14,9 +14,11 @@ sys.path.insert(0, os.path.dirname(__file__))
 from agent_client import DEADLINE, Agent
 
 ISTHMUSD = os.environ["ISTHMUSD"]
-VERSION = subprocess.run(
+ABOUT = subprocess.run(
     [ISTHMUSD, "--version"], capture_output=True, text=True, check=True
-).stdout.split()[1]
+).stdout.split()
+VERSION = ABOUT[1].rstrip(",")
+WIRE = int(ABOUT[-1])
 SECRET = "00ff" * 16
 FIRST_GATEWAY = 0x80000000
 STUBS = ["ompi-4.1", "ompi-5.0", "mpich-4.0", "mpich-5.0", "mpiabi-5.0"]
@@ -113,6 +115,7 @@ class AgentCase(unittest.TestCase):
             "configure",
             **{
                 "version": VERSION,
+                "wire": WIRE,
                 "job": "test",
                 "secret": SECRET,
                 "cluster": "east",

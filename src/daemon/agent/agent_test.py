@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from agent_case import ISTHMUSD, LOOP, SECRET, SINGLE, VERSION, AgentCase, alive, wait_until
+from agent_case import ISTHMUSD, LOOP, SECRET, SINGLE, VERSION, WIRE, AgentCase, alive, wait_until
 from agent_client import DEADLINE, Agent
 
 
@@ -22,6 +22,8 @@ class AgentTest(AgentCase):
     def test_hello_says_who_and_what(self):
         self.start()
         self.assertEqual(self.hello["version"], VERSION)
+        self.assertEqual(self.hello["wire"], WIRE)
+        self.assertRegex(self.hello["commit"], r"^([0-9a-f]{7,40}(-dirty)?|unknown)$")
         self.assertEqual(self.hello["pid"], self.agent.process.pid)
         self.assertEqual(self.hello["machine"]["byteorder"], sys.byteorder)
 
@@ -130,12 +132,17 @@ class AgentTest(AgentCase):
         _, output = self.agent.until("exit")
         self.assertEqual(output[1], f"{soft}\n{hard}\n".encode())
 
-    def test_another_version_is_refused(self):
+    def test_another_wire_protocol_is_refused(self):
         self.start()
-        reply = self.configure(version="0.0.1")
-        self.assertEqual(reply["op"], "error")
-        self.assertIn("0.0.1", reply["message"])
-        self.assertIn(VERSION, reply["message"])
+        for other in ({"wire": WIRE + 1}, {"wire": None}):
+            reply = self.configure(version="0.0.1", **other)
+            self.assertEqual(reply["op"], "error")
+            self.assertIn("0.0.1", reply["message"])
+            self.assertIn(f"{VERSION} with wire protocol {WIRE}", reply["message"])
+
+    def test_another_version_with_the_same_wire_protocol_is_served(self):
+        self.start()
+        self.assertEqual(self.configure(SINGLE, version="0.0.1")["op"], "configured")
 
     def test_wrong_messages_are_named(self):
         self.start()

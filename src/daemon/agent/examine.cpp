@@ -17,6 +17,8 @@
 #include <memory>
 #include <ostream>
 
+#include "core/wire.hpp"
+#include "daemon/build.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/launch/mpi_library.hpp"
@@ -130,6 +132,8 @@ int run_examine(const ExamineOptions& options, const std::string& self, std::ist
   utsname system{};
   uname(&system);
   out << json{{"version", ISTHMUS_VERSION},
+              {"commit", commit()},
+              {"wire", core::kProtocolVersion},
               {"host", host_name()},
               {"user", user_name()},
               {"kernel", system.release},

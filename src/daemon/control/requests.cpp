@@ -160,6 +160,7 @@ ConfigureRequest read_configure(const json& body) {
   const Keys keys(body, "configure");
   ConfigureRequest request;
   request.version = keys.get<std::string>("version");
+  request.wire = keys.get_or("wire", 0);
   request.job = keys.get<std::string>("job");
   request.secret = from_hex(keys, "secret");
   request.cluster = keys.get<std::string>("cluster");

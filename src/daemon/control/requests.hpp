@@ -20,7 +20,8 @@ namespace isthmus::daemon {
 using Variables = std::map<std::string, std::string>;
 
 struct ConfigureRequest {
-  std::string version;
+  std::string version;  ///< for messages
+  int wire = 0;         ///< number of the wire protocol; 0: an old launcher
   std::string job;
   core::Secret secret;  ///< raw bytes
   std::string cluster;

@@ -87,25 +87,45 @@ Words beginning(const Launcher& launcher) {
   return words;
 }
 
+// Open MPI binds more ranks than there are cores only with overload-allowed.
+Words open_mpi_binding(const LaunchPlan& plan, const std::string& socket) {
+  if (plan.bind_to.empty()) {
+    return plan.oversubscribed || !plan.bind ? Words{"--bind-to", "none"} : Words{};
+  }
+  if (plan.bind_to == "none") return {"--bind-to", "none"};
+  const std::string what = plan.bind_to == "socket" ? socket : plan.bind_to;
+  return {"--bind-to", what + (plan.oversubscribed ? ":overload-allowed" : "")};
+}
+
 Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
   if (plan.oversubscribed) words.emplace_back("--oversubscribe");
-  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  if (!plan.map_by.empty()) append(words, {"--map-by", plan.map_by});
+  append(words, open_mpi_binding(plan, "socket"));
   append(words, colon_separated(plan, open_mpi_options(plan)));
   return words;
 }
 
 Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
-  if (plan.oversubscribed) append(words, {"--map-by", ":OVERSUBSCRIBE"});
-  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  const std::string by = plan.map_by == "socket" ? "package" : plan.map_by;
+  const std::string how = plan.oversubscribed ? ":OVERSUBSCRIBE" : "";
+  if (!by.empty() || !how.empty()) append(words, {"--map-by", by + how});
+  append(words, open_mpi_binding(plan, "package"));
   append(words, colon_separated(plan, open_mpi_options(plan)));
   return words;
 }
 
-// Hydra passes its whole environment on, and binds nothing unless asked.
+// Hydra passes its whole environment on, and binds nothing unless asked. Its -map-by knows only
+// parts of a host.
 Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
+  if (!plan.bind_to.empty()) append(words, {"-bind-to", plan.bind_to});
+  if (plan.map_by == "node") {
+    append(words, {"-ppn", "1"});
+  } else if (!plan.map_by.empty()) {
+    append(words, {"-map-by", plan.map_by});
+  }
   if (!plan.hosts.empty()) append(words, {"-hosts", hosts_with_slots(plan)});
   append(words, colon_separated(plan, {}));
   return words;
@@ -117,12 +137,27 @@ Words srun(const Launcher& launcher, const LaunchPlan& plan) {
                  plan.stdin_to_first ? "--input=0" : "--input=none"});
   if (!launcher.pmi.empty()) words.push_back("--mpi=" + launcher.pmi);
   if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
-  if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});
+  if (plan.oversubscribed) words.emplace_back("--overcommit");
+  if (plan.bind_to == "core" || plan.bind_to == "socket") {
+    words.push_back("--cpu-bind=" + plan.bind_to + "s");
+  } else if (plan.oversubscribed || plan.bind_to == "none") {
+    words.emplace_back("--cpu-bind=none");
+  }
+  if (!plan.map_by.empty()) {
+    words.emplace_back(plan.map_by == "node"     ? "--distribution=cyclic"
+                       : plan.map_by == "socket" ? "--distribution=block:cyclic"
+                                                 : "--distribution=block:block");
+  }
   append(words, uniform_command(plan));
   return words;
 }
 
 Words custom(const Launcher& launcher, const LaunchPlan& plan) {
+  if (!plan.bind_to.empty() || !plan.map_by.empty()) {
+    throw Failure(
+        "--bind-to and --map-by cannot be passed to the launch template '" + launcher.path + "'",
+        "Write the options into the template ('launch' of the cluster).");
+  }
   const Words command = uniform_command(plan);
   std::string quoted;
   for (const std::string& word : command) {

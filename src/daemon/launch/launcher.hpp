@@ -34,6 +34,8 @@ struct LaunchPlan {
   std::string session_dir;             ///< where the launcher may keep its files; empty: anywhere
   bool here = false;                   ///< all ranks run on the launcher's own host
   bool bind = true;                    ///< leave binding to the native launcher's default
+  std::string bind_to;                 ///< "core", "socket" or "none"; empty: as `bind` says
+  std::string map_by;                  ///< "core", "socket" or "node"; empty: its default
 };
 
 /// The native launcher's command line. Values of variables never appear in it, only names.

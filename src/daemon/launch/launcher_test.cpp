@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "daemon/host/failure.hpp"
 #include "daemon/launch/find_launcher.hpp"
 
@@ -24,6 +26,62 @@ LaunchPlan two_parts() {
   LaunchPlan plan = one_part();
   plan.parts.push_back({2, {"other"}});
   return plan;
+}
+
+// The options between the launcher and what it starts.
+Words options_of(LauncherKind kind, const std::string& bind_to, const std::string& map_by,
+                 bool oversubscribed = false) {
+  LaunchPlan plan = one_part();
+  plan.forwarded.clear();
+  plan.bind = false;  // which the user's wish overrides
+  plan.bind_to = bind_to;
+  plan.map_by = map_by;
+  plan.oversubscribed = oversubscribed;
+  Words words = launch_command({kind, "/m"}, plan);
+  const bool srun = kind == LauncherKind::Srun;
+  const auto first = std::find(words.begin(), words.end(), srun ? "--input=none" : "/m");
+  const auto last = std::find(words.begin(), words.end(), srun ? "/i" : "-n");
+  return {first + 1, last};
+}
+
+TEST(Launcher, BindingAndMapping) {
+  using enum LauncherKind;
+  for (const auto kind : {OpenMpi4, OpenMpi5, Hydra}) {
+    const std::string dashes = kind == Hydra ? "-" : "--";
+    EXPECT_THAT(options_of(kind, "core", ""), ElementsAre(dashes + "bind-to", "core"));
+    EXPECT_THAT(options_of(kind, "none", ""), ElementsAre(dashes + "bind-to", "none"));
+    const std::string socket = kind == OpenMpi5 ? "package" : "socket";
+    EXPECT_THAT(options_of(kind, "socket", ""), ElementsAre(dashes + "bind-to", socket));
+  }
+  EXPECT_THAT(options_of(OpenMpi4, "core", "node"),
+              ElementsAre("--map-by", "node", "--bind-to", "core"));
+  EXPECT_THAT(options_of(OpenMpi5, "core", "socket"),
+              ElementsAre("--map-by", "package", "--bind-to", "core"));
+  EXPECT_THAT(options_of(Hydra, "core", "socket"),
+              ElementsAre("-bind-to", "core", "-map-by", "socket"));
+  EXPECT_THAT(options_of(Hydra, "", "node"), ElementsAre("-ppn", "1"));
+  EXPECT_THAT(options_of(Srun, "core", "node"),
+              ElementsAre("--cpu-bind=cores", "--distribution=cyclic"));
+  EXPECT_THAT(options_of(Srun, "none", "core"),
+              ElementsAre("--cpu-bind=none", "--distribution=block:block"));
+}
+
+TEST(Launcher, BindingMoreRanksThanCores) {
+  using enum LauncherKind;
+  EXPECT_THAT(
+      options_of(OpenMpi4, "core", "node", true),
+      ElementsAre("--oversubscribe", "--map-by", "node", "--bind-to", "core:overload-allowed"));
+  EXPECT_THAT(
+      options_of(OpenMpi5, "socket", "node", true),
+      ElementsAre("--map-by", "node:OVERSUBSCRIBE", "--bind-to", "package:overload-allowed"));
+  EXPECT_THAT(options_of(Srun, "socket", "", true),
+              ElementsAre("--overcommit", "--cpu-bind=sockets"));
+}
+
+TEST(Launcher, TemplatesTakeNoBinding) {
+  LaunchPlan plan = one_part();
+  plan.bind_to = "core";
+  EXPECT_THROW(launch_command({LauncherKind::Template, "x -n {n} {command}"}, plan), Failure);
 }
 
 TEST(Launcher, OpenMpi4) {

@@ -148,6 +148,8 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
       settings.contains("oversubscribed") ? settings["oversubscribed"] == true : crowded;
   // Native launchers know nothing of each other: both would bind their first rank to core 0.
   launch.bind = settings.contains("bind") ? settings["bind"] == true : !around.shared_host;
+  launch.bind_to = settings.value("bind_to", "");
+  launch.map_by = settings.value("map_by", "");
   // Elsewhere the folder would be made and left.
   const bool here_only = configure_.hosts.empty() && !inside_allocation();
   if (around.shared_host && here_only) launch.session_dir = around.runtime_dir;

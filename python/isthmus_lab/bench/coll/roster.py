@@ -135,7 +135,9 @@ def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:
         if len(nodes) < count:
             return []
         made += [
-            GatewaySpec(cluster=cluster, host=node.name, address=(node.ports[0].address,))
+            GatewaySpec.model_validate(
+                {"cluster": cluster, "host": node.name, "address": [node.ports[0].address]}
+            )
             for node in nodes
         ]
     return made
