@@ -10,7 +10,7 @@ import sys
 gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
-from isthmus import cli, streams  # noqa: E402  (after that)
+from isthmus import entry, streams  # noqa: E402  (after that)
 
 
 def main() -> int:
@@ -18,7 +18,7 @@ def main() -> int:
     if sys.getfilesystemencoding() != "utf-8":  # else arguments would lose bytes
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     streams.prepare()
-    return cli.main()
+    return entry.main()
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer import completion as completions
 
+from isthmus.entry import COMPLETE
 from isthmus.version import VERSION, WIRE, build_text, commit
-
-COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts: print completions, run nothing
 
 
 class Shell(str, Enum):

@@ -15,7 +15,8 @@ import typer
 from isthmus import about, habits, helptext, later, nested
 from isthmus.argv import RunOptions, combine, split_parts
 from isthmus.commandline import Application
-from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError, all_errors, joined
+from isthmus.entry import COMPLETE, guarded
+from isthmus.errors import EXIT_USAGE, UsageError, all_errors, joined
 from isthmus.later import COMMANDS, ELSEWHERE, LaterGroup, fetch
 from isthmus.partoptions import PartOptions
 from isthmus.queues.options import SubmitOptions, of_queues
@@ -123,18 +124,6 @@ def _each(parts: Sequence[tuple[str, Sequence[str], type[Any]]]) -> list[Any]:
     return parsed
 
 
-def _no_working_directory() -> str:
-    """Why the working directory cannot be used, else empty. Errors about it name no file."""
-    try:
-        Path.cwd()
-    except OSError as error:
-        return (
-            f"the working directory cannot be used: {error.strerror}\n"
-            "  Change to a directory that exists (cd), and start again."
-        )
-    return ""
-
-
 def _check_command(words: Sequence[str]) -> None:
     """UsageError if the words look like a command line of `isthmus run` without its name."""
     first = words[0]
@@ -162,12 +151,16 @@ def _options_of_run() -> set[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit status. A mistake of the user ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if about.COMPLETE in os.environ:
+    if COMPLETE in os.environ:
         about.know_shells()
     elif not words or words in [[group] for group in _GROUPS]:
         words.append("--help")
+    return guarded(partial(_command, words))
+
+
+def _command(words: list[str]) -> int:
     try:
-        if about.COMPLETE not in os.environ:
+        if COMPLETE not in os.environ:
             _check_command(words)
         if words[:1] == ["run"]:
             nested.check(os.environ)
@@ -176,25 +169,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(fetch("isthmus.queues.commands:submit")(*parse_submit(words[1:])))
         status = app(words, standalone_mode=False, prog_name="isthmus")
         return status if isinstance(status, int) else 0
-    except IsthmusError as error:
-        print(f"isthmus: {error}", file=sys.stderr)
-        return error.status
-    except KeyboardInterrupt:
-        return 130
     except typer.Exit:
         return 0
-    except BrokenPipeError:
-        return 141
-    except OSError:
-        if why := _no_working_directory():
-            print(f"isthmus: {why}", file=sys.stderr)
-            return 1
-        raise
-    except RuntimeError as error:
-        if "home directory" not in str(error):  # as pathlib says it
-            raise
-        print("isthmus: this user has no home directory\n  Set HOME.", file=sys.stderr)
-        return 1
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -12,9 +12,7 @@ from isthmus.joboptions import JobOptions
 from isthmus.leftovers import Leftovers
 from isthmus.members import close_door, command_of
 from isthmus.plan import Plan, make_plan
-from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
-from isthmus.tune import store
 
 
 def run(options: RunOptions) -> int:
@@ -30,6 +28,8 @@ def run(options: RunOptions) -> int:
     tell_files(grid, options)
     job = options.job
     if options.profile:
+        from isthmus.profile.writing import ProfileFile  # noqa: PLC0415  (it needs pydantic)
+
         profile = ProfileFile.of_command_line(options.profile, options.parts)
         job = replace(job, profile=profile)
     outward = job.profile is not None
@@ -70,6 +70,8 @@ def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voic
     """Completes ISTHMUS_NETWORK for all ranks with what the grid file says about its links. Then
     come the measurements of `isthmus tune` or, in their place, the user's figures. Later entries
     win."""
+    from isthmus.tune import store  # noqa: PLC0415  (it needs pydantic)
+
     stored = store.read(file)
     if stored.trouble:
         voice.warn(stored.trouble)

@@ -2,11 +2,13 @@
 
 import inspect
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Annotated, Any
 
-from isthmus import habits
+import typer
+
+from isthmus import completing, habits
 from isthmus.commandline import Command
-from isthmus.partoptions import PartOptions, annotations
+from isthmus.partoptions import Option, PartOptions, described
 
 
 class RunCommand(Command):
@@ -21,6 +23,31 @@ class SubmitCommand(RunCommand):
 def run(**given: Any) -> PartOptions:
     """Its signature has a parameter for each field."""
     return PartOptions(**{name: value for name, value in given.items() if value is not None})
+
+
+def annotations() -> dict[str, Any]:
+    """The fields of PartOptions with their options, as typer reads them."""
+    return {
+        name: Annotated[kind, _argument(option) if name == "argv" else _option(option)]
+        for name, (kind, option) in described().items()
+    }
+
+
+def _argument(option: Option) -> Any:
+    return typer.Argument(metavar=option.metavar, help=option.help, show_default=False)
+
+
+def _option(option: Option) -> Any:
+    completion = getattr(completing, option.completion) if option.completion else None
+    return typer.Option(
+        *option.names,
+        min=option.least,
+        max=option.most,
+        metavar=option.metavar,
+        help=option.help,
+        rich_help_panel=option.panel,
+        autocompletion=completion,
+    )
 
 
 def _parameters() -> list[inspect.Parameter]:

@@ -10,9 +10,9 @@ from itertools import combinations, permutations
 
 from isthmus.profile import estimates
 from isthmus.profile.model import Profile
+from isthmus.profile.ranktold import Collective
 from isthmus.profile.scenario import Scenario
 from isthmus.profile.span import Span
-from isthmus.profile.told import Collective
 
 
 @dataclass(frozen=True)

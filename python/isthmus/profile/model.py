@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator
 from isthmus import ranklist
 from isthmus.errors import UsageError
 from isthmus.latermodel import LaterModel
-from isthmus.profile.told import Collective, Count, Files, Members, Seconds, Sizes
+from isthmus.profile.ranktold import Collective, Count, Files, Members, Seconds, Sizes
 from isthmus.whereabouts import ranks_text
 
 FORMAT, VERSION = "isthmus-profile", 1

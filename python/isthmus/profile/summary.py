@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from isthmus.profile.model import Pair, Profile
-from isthmus.profile.told import Collective
+from isthmus.profile.ranktold import Collective
 
 
 @dataclass

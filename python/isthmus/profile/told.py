@@ -3,57 +3,14 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
-
-from isthmus.latermodel import LaterModel
 from isthmus.ports import refusal
 
-Count = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(ge=0)]
-Sizes = dict[int, Count]
-Row = tuple[int, Count, Count, Sizes]
-Range = tuple[Count, Count, Annotated[int, Field(gt=0)]]
+if TYPE_CHECKING:
+    from isthmus.profile.ranktold import RankTold
 
 _MOST_TEXT = 64 << 20  # bytes of one rank; 4096 receivers with all sizes are some 2 MB
-
-
-class Members(LaterModel):
-    size: Count
-    ranks: list[Range]
-
-
-class Collective(LaterModel):
-    function: str
-    communicator: int | None
-    entered: Count
-    bytes: Count
-    sizes: Sizes
-    seconds: Seconds
-
-
-class Files(LaterModel):
-    read: Count
-    written: Count
-    calls: Count
-
-
-class RankTold(LaterModel):
-    """The report as src/mpi/profile/telling.cpp writes it."""
-
-    rank: Count
-    cluster: str
-    host: str
-    seconds: Seconds
-    mpi: Seconds
-    wan: Seconds
-    calls: dict[str, tuple[Seconds, Seconds]]
-    pairs: list[Row]
-    windows: list[Row]
-    communicators: list[Members]
-    collectives: list[Collective]
-    files: Files | None = None
 
 
 @dataclass
@@ -62,7 +19,7 @@ class Told:
     ranks; processes that joined later have their numbers as ranks."""
 
     world: Sequence[int] = ()
-    ranks: dict[int, RankTold] = field(default_factory=dict)
+    ranks: dict[int, "RankTold"] = field(default_factory=dict)
     _pieces: dict[int, list[str]] = field(default_factory=dict)
 
     def hear(self, node: int, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +32,11 @@ class Told:
             self._pieces[rank] = []
             return refusal("other", "the profile of this rank is too long")
         if request.get("last") is True:
+            # Only runs with a profile need pydantic.
+            from pydantic import ValidationError  # noqa: PLC0415
+
+            from isthmus.profile.ranktold import RankTold  # noqa: PLC0415
+
             whole = "".join(self._pieces.pop(rank))
             with contextlib.suppress(ValidationError):  # then the rank is missing
                 told = RankTold.model_validate_json(whole)

@@ -12,7 +12,8 @@ from isthmus.errors import RunError, UsageError
 from isthmus.placement import Part
 from isthmus.plan import Plan
 from isthmus.profile import model
-from isthmus.profile.told import Collective, RankTold, Row, Told
+from isthmus.profile.ranktold import Collective, RankTold, Row
+from isthmus.profile.told import Told
 from isthmus.stats import Stats
 
 if TYPE_CHECKING:
