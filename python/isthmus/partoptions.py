@@ -1,7 +1,7 @@
 """The options of `isthmus run`. Each is defined once: a field of PartOptions is an option.
 
 `-n`, `--on`, `-x`, `--wdir` and `--mpi` belong to their part. All others belong to the run, and
-stand in the first part. This module needs no typer: quickrun.py reads most command lines without.
+stand in the first part. This module does without typer, since quickrun.py reads most command lines.
 """
 
 from collections.abc import Iterator

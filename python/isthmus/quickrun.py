@@ -59,7 +59,7 @@ def _part(words: list[str]) -> PartOptions | None:
 
 
 def _read(kind: Any, option: Option, text: str) -> Any:
-    """The value; None if it is wrong."""
+    """The value. A wrong one gives None."""
     try:
         value = _KINDS[kind](text)
     except ValueError:
