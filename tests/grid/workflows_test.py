@@ -63,7 +63,7 @@ Tool = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
     """tool("snakemake", ...) runs it beside `./solver`, with `isthmus` on the PATH."""
-    assert TOOLS.is_dir(), "not installed; `make setup` installs the tools"
+    assert TOOLS.is_dir(), "not installed; `make .venv/.stamp-workflows` installs the tools"
     (tmp_path / "solver.c").write_text(SOURCE)
     built = [mpis.ALL["mpich4"].cc, "solver.c", "-o", "solver"]
     subprocess.run(built, cwd=tmp_path, check=True)
