@@ -115,7 +115,8 @@ unit-rest:
 unit-python:
 	$(BIN)/pytest -q -n $(shell expr 2 '*' $(JOBS)) tests/architecture tests/generate tests/cli
 
-OLDEST := $(addprefix tests/cli/,about_test.py argv_test.py grid_test.py habits_test.py help_test.py)
+OLDEST := $(addprefix tests/cli/,about_test.py all_errors_test.py argv_test.py grid_test.py habits_test.py help_test.py \
+  innergrids_test.py quickrun_test.py)
 unit-oldest: build .venv/.stamp-oldest  ## the command with the oldest versions that pyproject.toml allows
 	.venv/oldest/bin/python tools/generate/entry_points.py $(BUILD)/entry-points
 	PYTHONPATH=python:$(BUILD)/entry-points .venv/oldest/bin/pytest -q $(OLDEST)

@@ -3,13 +3,13 @@ the time in which `isthmus run` starts (2026-11), so runs without a grid file do
 
 from typing import Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from isthmus import gridtables, gridtypes
 from isthmus.gridtables import Table
 
 _Kind = TypeVar("_Kind", bound=Table)
-_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 _models: dict[str, type[BaseModel]] = {}
@@ -30,7 +30,7 @@ def _made(table: type[Table]) -> type[BaseModel]:
     names = {**vars(gridtypes), **{kind.__name__: model_of(kind) for kind in others}}
     hints = get_type_hints(table, localns=names, include_extras=True)
     fields: dict[str, Any] = {
-        name: (hints[name], ... if default is gridtables.REQUIRED else default)
+        name: (hints[name], Field() if default is gridtables.REQUIRED else default)
         for name, default in table.model_fields.items()
     }
     return create_model(table.__name__, __config__=_STRICT, **fields)
