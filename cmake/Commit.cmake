@@ -32,7 +32,7 @@ endfunction()
 if(CMAKE_SCRIPT_MODE_FILE AND OUT)
   isthmus_find_commit("${SOURCE}" commit)
   file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT [[
-#include "daemon/build.hpp"
+#include "daemon/host/build.hpp"
 
 namespace isthmus::daemon {
 const char* commit() { return "@commit@"; }

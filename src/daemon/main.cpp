@@ -16,7 +16,7 @@
 #include "core/wire.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
-#include "daemon/build.hpp"
+#include "daemon/host/build.hpp"
 #include "daemon/host/open_files.hpp"
 #include "daemon/launch/exec.hpp"
 #include "daemon/launch/library_version.hpp"

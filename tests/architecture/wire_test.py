@@ -23,7 +23,7 @@ ENCODERS = (
     "src/net/share_body.cpp",
     "src/file/protocol.cpp",
 )
-REQUESTS = "src/daemon/agent/requests.cpp"
+REQUESTS = "src/daemon/control/requests.cpp"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

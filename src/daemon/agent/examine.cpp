@@ -18,7 +18,7 @@
 #include <ostream>
 
 #include "core/wire.hpp"
-#include "daemon/build.hpp"
+#include "daemon/host/build.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/launch/mpi_library.hpp"
