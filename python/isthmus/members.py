@@ -40,8 +40,8 @@ class Member:
 
 
 def command_of(plan: Plan, spec: AgentPlan, cwd: str, *, shield: bool = True) -> list[str]:
-    """The command that starts an agent of the plan. With `shield`, signals of the terminal do not
-    end its ssh."""
+    """The command that starts an agent of the plan. Signals of the terminal do not end its ssh if
+    `shield`."""
     role = "agent" if spec.has_ranks else "gateway"
     setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
     command = agent_command(spec.host, spec.prefix, cwd, role, setup, spec.door)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from isthmus import completing, manual
+from isthmus import completing
 from isthmus import grid as grids
 from isthmus.cli import app
 from isthmus.gridcommand import SAMPLE
@@ -91,12 +91,10 @@ def test_commands_and_options_are_completed():
 def test_values_are_completed(tmp_path, monkeypatch):
     file = tmp_path / "grid.toml"
     file.write_text("[cluster.lyon]\n[cluster.lab]\n[cluster.tsukuba]\n")
-    jobs, runs = tmp_path / "jobs", tmp_path / "runs"
     for name in ("isthmus-0a", "isthmus-1b"):
-        (jobs / name).mkdir(parents=True)
-    runs.mkdir(mode=0o700)
-    monkeypatch.setenv("ISTHMUS_JOBS", str(jobs))
-    monkeypatch.setenv("ISTHMUS_RUNS", str(runs))
+        (tmp_path / "jobs" / name).mkdir(parents=True)
+    (tmp_path / "runs").mkdir(mode=0o700)
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     assert completed("isthmus run --on ") == ["east", "west"]
     assert completed(f"isthmus run -g {file} --on l") == ["lyon", "lab"]
     assert completed(f"isthmus submit -n 3 -g {file} --on ts") == ["tsukuba"]
