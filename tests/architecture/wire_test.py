@@ -45,7 +45,12 @@ def enumerators(path: str, name: str) -> Iterator[str]:
 
 
 def definitions() -> dict[str, list[str]]:
-    agent = [path for path in (ROOT / "src/daemon/agent").glob("*.cpp") if "_test" not in path.name]
+    agent = [
+        path
+        for room in ("agent", "control", "host")
+        for path in (ROOT / "src/daemon" / room).glob("*.cpp")
+        if "_test" not in path.name
+    ]
     sent = {key for path in agent for key in re.findall(r'\{"([a-z_-]+)",', path.read_text())}
     return {
         "frames": [
