@@ -84,10 +84,11 @@ def test_programs_without_mpi(isthmus, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "number"),
-    [(("-n", 2), signal.SIGSEGV), (("--on", "east", "-n", 2), signal.SIGUSR1)],
+    [(("-n", 2), signal.SIGUSR1), (("--on", "east", "-n", 2), signal.SIGSEGV)],
     ids=["grid", "one"],
 )
 def test_a_signal_is_told_alike_by_all_libraries(isthmus, program: Path, words, number) -> None:
+    """On one cluster by a signal that has all bits of SIGKILL: Hydra joins it to the statuses."""
     done = isthmus("run", *words, program, 0, number.value)
     assert done.returncode == 128 + number, done.stderr
     host = socket.gethostname().partition(".")[0]
