@@ -311,8 +311,10 @@ TEST(Link, AnotherReleaseIsRefusedWithBothVersions) {
     return 0;
   });
   for (const auto& text : {answer.get(), bed.rejected(0).get()}) {
-    EXPECT_THAT(text, HasSubstr("version 1 of the protocol (Isthmus " + net::software() + ")"));
-    EXPECT_THAT(text, HasSubstr("the other version 2 (Isthmus 77.7)"));
+    EXPECT_THAT(text, HasSubstr("version " + std::to_string(core::kProtocolVersion) +
+                                " of the protocol (Isthmus " + net::software() + ")"));
+    EXPECT_THAT(
+        text, HasSubstr("the other version " + std::to_string(hello.version) + " (Isthmus 77.7)"));
   }
 }
 
