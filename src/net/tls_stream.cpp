@@ -17,7 +17,7 @@
 namespace isthmus::net {
 namespace {
 
-constexpr std::size_t kRecord = 16 * 1024;  // plain bytes in a record of TLS, at most
+constexpr std::size_t kRecord = 16 * 1024;                // plain bytes in a record of TLS, at most
 constexpr std::size_t kRecords = std::size_t{64} * 1024;  // read at a time, then decrypted
 // The bytes that are encrypted together, then written. Segments become as large as the kernel
 // allows, and few are smaller.
