@@ -167,22 +167,22 @@ Commons::Post Commons::post_of(int rank) const {
     if (!good) fail_of_nonsense(rank, codes_);
     return post;
   }
-  throw Failure(codes_.absence, "rank " + std::to_string(rank) +
-                                    " of the communicator has failed in this collective, or in "
-                                    "one before, and takes no part");
+  throw MpiError(codes_.absence, "rank " + std::to_string(rank) +
+                                     " of the communicator has failed in this collective, or in "
+                                     "one before, and takes no part");
 }
 
 void Commons::fail_of_nonsense(int rank, Codes codes) {
-  throw Failure(codes.absence, "rank " + std::to_string(rank) +
-                                   " of the communicator wrote nonsense into shared memory");
+  throw MpiError(codes.absence, "rank " + std::to_string(rank) +
+                                    " of the communicator wrote nonsense into shared memory");
 }
 
 ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
                           std::size_t expected) const {
   if (size != expected) {
-    throw Failure(codes_.disagreement,
-                  "the ranks disagree about the size of the data: " + std::to_string(expected) +
-                      " bytes here, " + std::to_string(size) + " at rank " + std::to_string(rank));
+    throw MpiError(codes_.disagreement,
+                   "the ranks disagree about the size of the data: " + std::to_string(expected) +
+                       " bytes here, " + std::to_string(size) + " at rank " + std::to_string(rank));
   }
   const std::size_t all = place_bytes(ranks_);
   if (offset > all || expected > all - offset) fail_of_nonsense(rank, codes_);

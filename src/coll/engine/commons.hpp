@@ -75,8 +75,8 @@ class Commons {
   Pending posted_by_all() { return posted_by(round_, 0, ranks_ - 1); }
   Pending posted_up_to(int rank) { return posted_by(round_, 0, rank); }
 
-  // The post of a rank in this round, once it has posted. Throws Failure if it has another size, or
-  // is of another collective.
+  // The post of a rank in this round, once it has posted. Throws MpiError if it has another size,
+  // or is of another collective.
   ConstBytes of(int rank, std::size_t size) const;
   void take(int rank, Bytes data) const;
   /// Takes its block for this rank.

@@ -151,7 +151,7 @@ TEST_F(CommonsOfTwo, SizesThatDifferAreAFailure) {
   try {
     b.take(0, nine);
     FAIL();
-  } catch (const Failure& failure) {
+  } catch (const MpiError& failure) {
     EXPECT_EQ(failure.code, kCodes.disagreement);
     EXPECT_STREQ(failure.what(),
                  "the ranks disagree about the size of the data: 9 bytes here, 8 at rank 0");
@@ -175,7 +175,7 @@ TEST_F(CommonsOfTwo, NothingOutsideOfAPlaceIsReadWhateverAPeerWrites) {
     for (const bool block : {false, true}) {
       try {
         block ? b.take_block(0, data) : b.take(0, data);
-      } catch (const Failure&) {
+      } catch (const MpiError&) {
         continue;  // or it was in the place
       }
     }
@@ -186,8 +186,8 @@ TEST_F(CommonsOfTwo, SizesOfNonsenseAreAFailure) {
   const Bytes bytes = memory.bytes();
   std::fill(bytes.begin(), bytes.end(), std::byte{0xFF});
   Data data(8);
-  EXPECT_THROW(b.take(0, data), Failure);
-  EXPECT_THROW(b.take_block(0, data), Failure);
+  EXPECT_THROW(b.take(0, data), MpiError);
+  EXPECT_THROW(b.take_block(0, data), MpiError);
 }
 
 void expect_absence(Commons& reader) {
@@ -195,7 +195,7 @@ void expect_absence(Commons& reader) {
   try {
     reader.take(0, data);
     FAIL();
-  } catch (const Failure& failure) {
+  } catch (const MpiError& failure) {
     EXPECT_EQ(failure.code, kCodes.absence);
   }
 }

@@ -11,22 +11,15 @@
 
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "coll/engine/task.hpp"
+#include "core/mpi_error.hpp"
 
 namespace isthmus::coll {
 
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
-
-/// Thrown by operations and through Task::step; `code` is an MPI error class of the native
-/// library (or a plain number in tests).
-struct Failure : std::runtime_error {
-  Failure(int code_, const std::string& sentence) : std::runtime_error(sentence), code(code_) {}
-  int code;
-};
 
 /// The clusters of a communicator's ranks. The same on all ranks.
 class Layout {

@@ -20,7 +20,7 @@
 namespace isthmus::coll {
 
 /// Something under way. poll() is cheap, may make progress, and stays true once true.
-/// Throws coll::Failure (party.hpp) when it can never finish.
+/// Throws MpiError (party.hpp) when it can never finish.
 class Operation {
  public:
   virtual ~Operation() = default;

@@ -19,7 +19,7 @@ struct Flip : Operation {
   explicit Flip(Switch& s) : state(s) {}
   ~Flip() override { ++state.destroyed; }
   bool poll() override {
-    if (state.broken) throw Failure(5, "broken");
+    if (state.broken) throw MpiError(5, "broken");
     return state.on;
   }
   Switch& state;
@@ -42,7 +42,7 @@ Task nest(Switch& first, Switch& second, std::string& log) {
 Task forgiving(Switch& s, std::string& log) {
   try {
     co_await leaf(s, log, std::vector<int>());
-  } catch (const Failure& failure) {
+  } catch (const MpiError& failure) {
     log += failure.what();
   }
 }
@@ -119,7 +119,7 @@ TEST(Task, AFailureWhileSuspendedUnwindsThroughThePhases) {
   Task task = nest(first, second, log);
   EXPECT_FALSE(task.step());
   first.broken = true;
-  EXPECT_THROW(task.step(), Failure);
+  EXPECT_THROW(task.step(), MpiError);
   EXPECT_TRUE(task.finished());
   EXPECT_TRUE(task.step());
   EXPECT_EQ(log, "a");
@@ -131,7 +131,7 @@ TEST(Task, AFailureAtOnceUnwindsToo) {
   first.broken = true;
   std::string log;
   Task task = nest(first, second, log);
-  EXPECT_THROW(task.step(), Failure);
+  EXPECT_THROW(task.step(), MpiError);
   EXPECT_TRUE(task.finished());
 }
 

@@ -1,5 +1,5 @@
 // Other ranks may write anything to a commons, at any moment and anywhere in it. Checks that no
-// access leaves a place and that only coll::Failure is thrown. Each step is five bytes: rank,
+// access leaves a place and that only MpiError is thrown. Each step is five bytes: rank,
 // action, place and size.
 #include <cstdint>
 #include <cstdlib>
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           posted.operation()->nap(std::chrono::microseconds(1));
         }
       }
-    } catch (const Failure&) {
+    } catch (const MpiError&) {
       continue;
     }
   }

@@ -141,7 +141,7 @@ TEST(Reductions, AllreduceGivesTheSameBitsEverywhere) {
 }
 
 struct Refusing : TestReduction<Sum> {
-  void combine(ConstBytes, Bytes, std::size_t) override { throw Failure(9, "no such operation"); }
+  void combine(ConstBytes, Bytes, std::size_t) override { throw MpiError(9, "no such operation"); }
 };
 
 TEST(Reductions, AFailureOfTheOperationReachesWhoDrivesTheTask) {
@@ -151,7 +151,7 @@ TEST(Reductions, AFailureOfTheOperationReachesWhoDrivesTheTask) {
   EXPECT_THROW(run.grid.run([&](Party& party) {
     return allreduce(party, run.in_of(party), run.out_of(party), 1, refusing);
   }),
-               Failure);
+               MpiError);
 }
 
 }  // namespace

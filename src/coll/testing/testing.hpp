@@ -101,7 +101,7 @@ class TestReduction : public Reduction {
   std::size_t packed_size(std::size_t count) const override { return count * sizeof(T); }
   void combine(ConstBytes in, Bytes inout, std::size_t count) override {
     if (in.size() != packed_size(count) || inout.size() != in.size()) {
-      throw Failure(1, "combine: sizes do not fit the count");
+      throw MpiError(1, "combine: sizes do not fit the count");
     }
     for (std::size_t i = 0; i < count; ++i) {
       T left, right;

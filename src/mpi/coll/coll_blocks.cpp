@@ -45,7 +45,7 @@ const void* moved(const void* address, MPI_Aint bytes) {
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
   const int code = native.Type_get_extent(type, &lower, &extent);
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_TYPE, "the datatype is not valid");
+  if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_TYPE, "the datatype is not valid");
   return extent;
 }
 

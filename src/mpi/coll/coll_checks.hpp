@@ -1,4 +1,4 @@
-// Checks of the arguments of collectives; each throws coll::Failure with the standard's class.
+// Checks of the arguments of collectives; each throws MpiError with the standard's class.
 #pragma once
 
 #include "mpi/comm/comm.hpp"

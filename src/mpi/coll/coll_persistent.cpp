@@ -21,7 +21,7 @@ int init_collective(const Call& call, MPI_Request* request,
       [comm = call.comm, function = call.function, begin = std::move(begin)] {
         std::unique_ptr<Operation> made;
         const int code = begin({comm, function, nullptr, &made});
-        if (!made) throw coll::Failure(code, "the collective could not be started");
+        if (!made) throw MpiError(code, "the collective could not be started");
         return made;
       },
       request);

@@ -82,7 +82,7 @@ bool Collective::advance() {
     } else {
       finish();
     }
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
     std::string reason = failure.what();
@@ -129,7 +129,7 @@ namespace {
 /// That of a member with wrong arguments.
 class WrongCall final : public Collective {
  public:
-  WrongCall(const Call& call, const coll::Failure& why)
+  WrongCall(const Call& call, const MpiError& why)
       : Collective(everyone(call.comm), call.function),
         own_(call.comm),
         function_(call.function),
@@ -157,7 +157,7 @@ class WrongCall final : public Collective {
 
   const HandleUse own_;  // an intercommunicator, or grid_comm()
   const char* const function_;
-  const coll::Failure why_;
+  const MpiError why_;
   bool told_ = false;
   CallRecord::Answer answer_{};
   std::vector<std::optional<Outline>> outlines_;
@@ -166,7 +166,7 @@ class WrongCall final : public Collective {
 
 }  // namespace
 
-void launch_wrong(const Call& call, const coll::Failure& why) {
+void launch_wrong(const Call& call, const MpiError& why) {
   auto collective = std::make_unique<WrongCall>(call, why);
   if (call.blocking()) collective->wait_for();
   {

@@ -61,7 +61,7 @@ class Collective : public Operation {
   enum class Turn { NotYet, Begins, CountsForNothing };
   /// It is the first of its queue. Whether it begins now.
   virtual Turn take_turn(CallRecord&) { return Turn::Begins; }
-  /// Unpacks results. Throws coll::Failure.
+  /// Unpacks results. Throws MpiError.
   virtual void finish() {}
   GridComm& grid_comm() const { return *grid_comm_; }
   /// All earlier operations on its communicator have ended. Until then no message of this one may
@@ -94,7 +94,7 @@ struct Call {
 int launch(std::unique_ptr<Collective> collective, const Call& call);
 /// Instead: this process has wrong arguments. It takes part behind the program's back, as soon as
 /// it has heard how.
-void launch_wrong(const Call& call, const coll::Failure& why);
+void launch_wrong(const Call& call, const MpiError& why);
 
 /// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.
 template <class Body>
@@ -102,7 +102,7 @@ int collectively(const Call& call, Body&& body) noexcept {
   return shielded(call.comm->native, call.function, [&]() -> int {
     try {
       return std::forward<Body>(body)();
-    } catch (const coll::Failure& failure) {
+    } catch (const MpiError& failure) {
       if (call.made == nullptr) launch_wrong(call, failure);
       throw;
     }

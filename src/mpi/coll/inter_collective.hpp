@@ -17,7 +17,7 @@ inline coll::TwoSides two_sides(const GridComm& intercomm) {
   return {local_first ? local : intercomm.size, local_first ? intercomm.size : local};
 }
 
-/// A root in the form of coll/inter. Throws coll::Failure.
+/// A root in the form of coll/inter. Throws MpiError.
 inline int root_among_both(const GridComm& intercomm, int root) {
   if (root == MPI_PROC_NULL) return coll::kNoPart;
   if (root == MPI_ROOT) return intercomm.inter->whole->rank;

@@ -29,8 +29,7 @@ void PhaseOperation::check(int code) const {
   if (code == MPI_SUCCESS) return;
   int error_class = MPI_ERR_OTHER;
   native.Error_class(code, &error_class);
-  throw coll::Failure(error_class,
-                      std::string("the native ") + what_ + " inside the cluster failed");
+  throw MpiError(error_class, std::string("the native ") + what_ + " inside the cluster failed");
 }
 
 void PhaseOperation::check_size(const MPI_Status& status) const {
@@ -38,9 +37,9 @@ void PhaseOperation::check_size(const MPI_Status& status) const {
   MPI_Count bytes = 0;
   native.Get_elements_x(&status, MPI_BYTE, &bytes);
   if (bytes == static_cast<MPI_Count>(expected_)) return;
-  throw coll::Failure(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
-                                            std::to_string(expected_) + " bytes here, " +
-                                            std::to_string(bytes) + " at another rank");
+  throw MpiError(MPI_ERR_TRUNCATE,
+                 "the ranks disagree about the size of the data: " + std::to_string(expected_) +
+                     " bytes here, " + std::to_string(bytes) + " at another rank");
 }
 
 void PhaseOperation::ended(int code, const MPI_Status& status) {
@@ -167,10 +166,10 @@ RemoteRecv::~RemoteRecv() {
 bool RemoteRecv::poll() {
   if (!op_.done()) return false;
   if (op_.envelope.size != op_.capacity) {
-    throw coll::Failure(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
-                                              std::to_string(op_.capacity) + " bytes here, " +
-                                              std::to_string(op_.envelope.size) + " at rank " +
-                                              std::to_string(op_.envelope.source));
+    throw MpiError(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
+                                         std::to_string(op_.capacity) + " bytes here, " +
+                                         std::to_string(op_.envelope.size) + " at rank " +
+                                         std::to_string(op_.envelope.source));
   }
   return true;
 }

@@ -16,7 +16,7 @@ namespace isthmus::face {
 
 class TakingPart {
  public:
-  /// `outlines` by rank of all members; at least one is there. Throws coll::Failure.
+  /// `outlines` by rank of all members; at least one is there. Throws MpiError.
   TakingPart(const GridComm& comm, const std::vector<std::optional<Outline>>& outlines);
   /// The task uses this.
   coll::Task start(coll::Party& party);

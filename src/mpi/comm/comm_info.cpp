@@ -62,13 +62,13 @@ core::LinkChoice link_of(const std::string& name, const GridComm& comm) {
   if (direct && name == "direct") return core::kAnyLink;
   known += direct ? "direct and gateway" : "and gateway";
   if (known == "and gateway") known = "gateway alone";
-  throw coll::Failure(MPI_ERR_INFO_VALUE,
-                      std::string("the info key ") + kLink + " is \"" + name +
-                          "\", which is no link between the clusters of the communicator; there "
-                          "is " +
-                          known +
-                          " (a [[link]] of the grid file gets a name by its key "
-                          "'name')");
+  throw MpiError(MPI_ERR_INFO_VALUE,
+                 std::string("the info key ") + kLink + " is \"" + name +
+                     "\", which is no link between the clusters of the communicator; there "
+                     "is " +
+                     known +
+                     " (a [[link]] of the grid file gets a name by its key "
+                     "'name')");
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ bool reorders_by(MPI_Info info, const GridComm& comm) {
   const auto said = hint_of(info, kReorder);
   if (!said) return comm.reorders;
   if (*said == "true" || *said == "false") return *said == "true";
-  throw coll::Failure(MPI_ERR_INFO_VALUE, std::string("the info key ") + kReorder + " is \"" +
-                                              *said + "\"; it can be \"true\" or \"false\"");
+  throw MpiError(MPI_ERR_INFO_VALUE, std::string("the info key ") + kReorder + " is \"" + *said +
+                                         "\"; it can be \"true\" or \"false\"");
 }
 
 Hints hints_by(MPI_Info info, const GridCommRef& comm) {

@@ -17,7 +17,7 @@ struct Hints {
 /// The hints of `comm`, changed by the keys of `info`: "isthmus_coll" (the text of ISTHMUS_COLL),
 /// "isthmus_link" (the name of a link, "direct", "gateway" or "") and "isthmus_reorder" ("true" or
 /// "false"). The same on all members. Throws std::invalid_argument if the first is wrong, and
-/// coll::Failure with MPI_ERR_INFO_VALUE if another is.
+/// MpiError with MPI_ERR_INFO_VALUE if another is.
 Hints hints_by(MPI_Info info, const GridCommRef& comm);
 
 /// Whether a topology made of `comm` may move ranks, by "isthmus_reorder" in `info` or by `comm`.

@@ -31,7 +31,7 @@ core::Group group_of_native(MPI_Group handle) {
   Inside inside;
   int size = 0;
   if (native.Group_size(handle, &size) != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_GROUP, "the group is not valid");
+    throw MpiError(MPI_ERR_GROUP, "the group is not valid");
   }
   if (size == 0) return {};  // MPICH 3.4 takes no null pointers for no ranks (2026-11)
   std::vector<int> ranks(static_cast<std::size_t>(size));
@@ -40,13 +40,13 @@ core::Group group_of_native(MPI_Group handle) {
   const Grid& here = *grid();
   if (native.Group_translate_ranks(handle, size, ranks.data(), here.native_world, worlds.data()) !=
       MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_GROUP, "the group is not valid");
+    throw MpiError(MPI_ERR_GROUP, "the group is not valid");
   }
   for (int& rank : worlds) {
     if (rank == MPI_UNDEFINED) {
-      throw coll::Failure(MPI_ERR_GROUP,
-                          "the group holds a process that is not of the grid's MPI_COMM_WORLD; "
-                          "spawned processes cannot be combined with those of other clusters");
+      throw MpiError(MPI_ERR_GROUP,
+                     "the group holds a process that is not of the grid's MPI_COMM_WORLD; "
+                     "spawned processes cannot be combined with those of other clusters");
     }
     rank += here.first;
   }

@@ -38,12 +38,12 @@ std::span<const int> checked(const core::Group& group, std::span<const int> rank
   std::vector<bool> seen(static_cast<std::size_t>(group.size()));
   for (const int rank : ranks) {
     if (rank < 0 || rank >= group.size()) {
-      throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) +
-                                            " is not in the group, which has " +
-                                            std::to_string(group.size()) + " ranks");
+      throw MpiError(MPI_ERR_RANK, "rank " + std::to_string(rank) +
+                                       " is not in the group, which has " +
+                                       std::to_string(group.size()) + " ranks");
     }
     if (seen[static_cast<std::size_t>(rank)]) {
-      throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is named twice");
+      throw MpiError(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is named twice");
     }
     seen[static_cast<std::size_t>(rank)] = true;
   }
@@ -52,24 +52,23 @@ std::span<const int> checked(const core::Group& group, std::span<const int> rank
 
 std::span<const int> list(int n, const int ranks[]) {
   if (n < 0) {
-    throw coll::Failure(MPI_ERR_ARG, "the number of ranks, " + std::to_string(n) + ", is negative");
+    throw MpiError(MPI_ERR_ARG, "the number of ranks, " + std::to_string(n) + ", is negative");
   }
   return {ranks, static_cast<std::size_t>(n)};
 }
 
 std::vector<int> expanded(const core::Group& group, int n, const int ranges[][3]) {
   if (n < 0) {
-    throw coll::Failure(MPI_ERR_ARG,
-                        "the number of ranges, " + std::to_string(n) + ", is negative");
+    throw MpiError(MPI_ERR_ARG, "the number of ranges, " + std::to_string(n) + ", is negative");
   }
   std::vector<core::Group::Range> list;
   for (int i = 0; i < n; ++i) {
     // Before they are expanded: a bad range may name billions.
     for (const int end : {ranges[i][0], ranges[i][1]}) {
       if (end < 0 || end >= group.size()) {
-        throw coll::Failure(MPI_ERR_RANK, "range " + std::to_string(i) + " names rank " +
-                                              std::to_string(end) + ", but the group has " +
-                                              std::to_string(group.size()) + " ranks");
+        throw MpiError(MPI_ERR_RANK, "range " + std::to_string(i) + " names rank " +
+                                         std::to_string(end) + ", but the group has " +
+                                         std::to_string(group.size()) + " ranks");
       }
     }
     list.push_back({ranges[i][0], ranges[i][1], ranges[i][2]});

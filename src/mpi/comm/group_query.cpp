@@ -14,9 +14,9 @@ namespace {
 int translated(const core::Group& from, int rank, const core::Group& to) {
   if (rank == MPI_PROC_NULL) return MPI_PROC_NULL;
   if (rank < 0 || rank >= from.size()) {
-    throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) +
-                                          " is not in the first group, which has " +
-                                          std::to_string(from.size()) + " ranks");
+    throw MpiError(MPI_ERR_RANK, "rank " + std::to_string(rank) +
+                                     " is not in the first group, which has " +
+                                     std::to_string(from.size()) + " ranks");
   }
   return to.rank_of(from.node(rank)).value_or(MPI_UNDEFINED);
 }
@@ -46,8 +46,7 @@ ISTHMUS_MPI(Group_translate_ranks)
   }
   return shielded(MPI_COMM_NULL, "MPI_Group_translate_ranks", [&] {
     if (n < 0) {
-      throw coll::Failure(MPI_ERR_ARG,
-                          "the number of ranks, " + std::to_string(n) + ", is negative");
+      throw MpiError(MPI_ERR_ARG, "the number of ranks, " + std::to_string(n) + ", is negative");
     }
     const core::Group from = group_of(group1);
     const core::Group to = group_of(group2);

@@ -64,7 +64,7 @@ GridCommRef register_like(const GridComm& model, std::uint64_t context, MPI_Comm
 
 void require_intracomm(const GridComm& comm) {
   if (!comm.inter) return;
-  throw coll::Failure(MPI_ERR_COMM, "the communicator is an intercommunicator");
+  throw MpiError(MPI_ERR_COMM, "the communicator is an intercommunicator");
 }
 
 }  // namespace isthmus::face

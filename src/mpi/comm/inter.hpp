@@ -56,7 +56,7 @@ inline Sides sides_of(const GridComm& intercomm) {
   return {intercomm.inter->local, intercomm.group};
 }
 
-/// Throws coll::Failure with MPI_ERR_COMM for an intercommunicator.
+/// Throws MpiError with MPI_ERR_COMM for an intercommunicator.
 void require_intracomm(const GridComm& comm);
 
 }  // namespace isthmus::face

@@ -18,9 +18,9 @@ std::vector<int> ranks_in(const GridComm& comm, const core::Group& group) {
     const std::optional<int> rank = own_group(comm).rank_of(node);
     if (!rank) {
       const int world_rank = grid()->world().rank_of(static_cast<core::NodeId>(node));
-      throw coll::Failure(MPI_ERR_GROUP,
-                          "rank " + std::to_string(member) + " of the group (world rank " +
-                              std::to_string(world_rank) + ") is not in the communicator");
+      throw MpiError(MPI_ERR_GROUP, "rank " + std::to_string(member) +
+                                        " of the group (world rank " + std::to_string(world_rank) +
+                                        ") is not in the communicator");
     }
     ranks.push_back(*rank);
   }

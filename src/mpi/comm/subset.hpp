@@ -10,7 +10,7 @@
 namespace isthmus::face {
 
 /// Ranks in `comm` (its local side) of a group's members, in the group's order. Throws
-/// coll::Failure (MPI_ERR_GROUP) if one is not a member.
+/// MpiError (MPI_ERR_GROUP) if one is not a member.
 std::vector<int> ranks_in(const GridComm& comm, const core::Group& group);
 
 /// The error of giving a group that spans clusters to a communicator within one.

@@ -50,10 +50,10 @@ ByteBlocks::ByteBlocks(std::span<const std::size_t> sizes, bool want_large) {
     }
     return;
 #else
-    throw coll::Failure(MPI_ERR_COUNT,
-                        "a cluster's part of the data is " + std::to_string(all) +
-                            " bytes; the native MPI library has no functions for more than "
-                            "2147483647: use smaller pieces");
+    throw MpiError(MPI_ERR_COUNT,
+                   "a cluster's part of the data is " + std::to_string(all) +
+                       " bytes; the native MPI library has no functions for more than "
+                       "2147483647: use smaller pieces");
 #endif
   }
   int place = 0;

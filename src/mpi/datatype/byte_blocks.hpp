@@ -15,7 +15,7 @@ namespace isthmus::face {
 /// Blocks that lie one after the other. They stay until the operation is done.
 struct ByteBlocks {
   ByteBlocks() = default;
-  /// Throws coll::Failure if they exceed the library's types.
+  /// Throws MpiError if they exceed the library's types.
   explicit ByteBlocks(std::span<const std::size_t> sizes, bool want_large = false);
   bool large = false;  ///< use the large-count function and arrays
   std::vector<int> counts, places;

@@ -62,7 +62,7 @@ class AtAddress {
     require_success(native.Type_get_true_extent(of, &lower, &extent),
                     "MPI_Type_get_true_extent failed");
     if (!fits_int(count)) {
-      throw coll::Failure(MPI_ERR_COUNT, "too many elements at MPI_BOTTOM: at most 2147483647");
+      throw MpiError(MPI_ERR_COUNT, "too many elements at MPI_BOTTOM: at most 2147483647");
     }
     buffer = shifted(static_cast<std::byte*>(nullptr), lower);
     int length = static_cast<int>(count);
@@ -210,7 +210,7 @@ int Incoming::finish(std::size_t received) {
       unpack({owned_.get(), whole * element}, buffer_, static_cast<MPI_Count>(whole), type_.get());
     }
     if (received > whole * element) finish_part(whole, received - whole * element);
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     code = failure.code;
   }
   owned_.reset();

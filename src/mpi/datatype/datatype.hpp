@@ -46,7 +46,7 @@ enum class Copy { IfNeeded, Always };
 /// Data to be sent: the program's memory in place, or a packed copy that this object owns.
 class Outgoing {
  public:
-  /// Throws coll::Failure with the native error code for a bad datatype or count, and for memory
+  /// Throws MpiError with the native error code for a bad datatype or count, and for memory
   /// that the CPU does not reach.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }

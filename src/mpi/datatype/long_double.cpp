@@ -27,10 +27,9 @@ const core::Cluster* odd_cluster(const GridComm& g) {
 }
 
 [[noreturn]] void refuse(const char* name, const core::Cluster& a, const core::Cluster& b) {
-  throw coll::Failure(MPI_ERR_TYPE, std::string(name) + " has one format in cluster " + a.name +
-                                        " (" + a.arch + ") and another in cluster " + b.name +
-                                        " (" + b.arch +
-                                        "), so it cannot pass between them; use MPI_DOUBLE");
+  throw MpiError(MPI_ERR_TYPE, std::string(name) + " has one format in cluster " + a.name + " (" +
+                                   a.arch + ") and another in cluster " + b.name + " (" + b.arch +
+                                   "), so it cannot pass between them; use MPI_DOUBLE");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure with MPI_ERR_TYPE when data that holds `long_double` (as long_double_in)
+/// Throws MpiError with MPI_ERR_TYPE when data that holds `long_double` (as long_double_in)
 /// would pass between this process and a rank that has another one.
 void check_long_double(const GridComm& g, int rank, const char* long_double);
 

@@ -97,11 +97,11 @@ class Maker {
     MPI_Count size = 0, lower = 0, extent = 0;
     if (!get_envelope(type, e) || native.Type_size_x(type, &size) != MPI_SUCCESS ||
         native.Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS) {
-      throw coll::Failure(MPI_ERR_TYPE, "this is no datatype");
+      throw MpiError(MPI_ERR_TYPE, "this is no datatype");
     }
     if (e.never_freed()) return basic(type, e, size, extent);
     const Contents contents(type, e);
-    if (!contents.valid) throw coll::Failure(MPI_ERR_TYPE, "how this datatype was made is unknown");
+    if (!contents.valid) throw MpiError(MPI_ERR_TYPE, "how this datatype was made is unknown");
     const Arguments a = arguments_of(e, contents);
     const TypeMap map = derived(e.combiner, a, contents.types);
     return sizes_ == nullptr ? map.resized(lower, extent) : map;
@@ -173,10 +173,10 @@ class Maker {
                                   all.subspan(2 * d, d), order == MPI_ORDER_C);
       }
       default:
-        throw coll::Failure(MPI_ERR_TYPE,
-                            "the datatype was made in a way that Isthmus does not "
-                            "know (combiner " +
-                                std::to_string(combiner) + ")");
+        throw MpiError(MPI_ERR_TYPE,
+                       "the datatype was made in a way that Isthmus does not "
+                       "know (combiner " +
+                           std::to_string(combiner) + ")");
     }
     return std::move(builder).build();
   }
@@ -223,7 +223,7 @@ TypeMap made(MPI_Datatype type, const Maker& maker) {
   try {
     return maker.make(type);
   } catch (const std::length_error& e) {
-    throw coll::Failure(MPI_ERR_TYPE, e.what());
+    throw MpiError(MPI_ERR_TYPE, e.what());
   }
 }
 

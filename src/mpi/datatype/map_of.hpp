@@ -13,7 +13,7 @@ namespace isthmus::face {
 using TypeMapRef = std::shared_ptr<const core::TypeMap>;
 
 /// The map of a datatype, in bytes of this process's memory. Kept until datatypes are freed, so
-/// that the next call is cheap. Program's threads only. Throws coll::Failure with MPI_ERR_TYPE for
+/// that the next call is cheap. Program's threads only. Throws MpiError with MPI_ERR_TYPE for
 /// an invalid handle, and for a datatype with more parts than a map may have.
 TypeMapRef map_of(MPI_Datatype type);
 

@@ -5,7 +5,7 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure with MPI_ERR_OP for MPI_OP_NULL, and for a predefined operation that the
+/// Throws MpiError with MPI_ERR_OP for MPI_OP_NULL, and for a predefined operation that the
 /// native library does not combine with the datatype. It does so on every rank, before anything is
 /// sent. `type` is valid.
 void check_op(MPI_Op op, MPI_Datatype type);

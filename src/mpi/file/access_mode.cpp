@@ -55,7 +55,7 @@ void check_access_mode(const GridFile& file) {
                             "the file's processes could not tell each other their access modes");
   for (const auto& [amode, bad] : all) {
     require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
-    if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
+    if (bad) throw MpiError(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
   }
 }
 

@@ -6,7 +6,7 @@
 namespace isthmus::face {
 
 /// Collective: all members have the same access mode, and it is one that may be. Throws
-/// coll::Failure on all.
+/// MpiError on all.
 void check_access_mode(const GridFile& file);
 
 /// The flags of open(2) for an existing file, and those that its first opener adds.

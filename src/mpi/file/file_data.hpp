@@ -13,11 +13,11 @@ namespace isthmus::face {
 /// Program's thread only, except for bytes(), which do not move.
 class FileData {
  public:
-  /// Packs the data to write. Throws coll::Failure.
+  /// Packs the data to write. Throws MpiError.
   FileData(const Memory& memory, Direction direction, RepresentationRef representation);
   std::span<std::byte> bytes() { return bytes_; }
   /// The first `got` bytes have been read: unpacks them. Returns how many bytes of memory's
-  /// elements they are. Throws coll::Failure.
+  /// elements they are. Throws MpiError.
   std::uint64_t finish(std::size_t got);
 
  private:

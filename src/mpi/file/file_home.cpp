@@ -24,10 +24,9 @@ int home_of_grid() {
   if (name == nullptr || *name == 0) return -1;
   const int found = cluster_named(name);
   if (found < 0) {
-    throw coll::Failure(MPI_ERR_BAD_FILE,
-                        std::string("\"files\" of the grid file names the cluster "
-                                    "\"") +
-                            name + "\", which is not in this run");
+    throw MpiError(MPI_ERR_BAD_FILE, std::string("\"files\" of the grid file names the cluster "
+                                                 "\"") +
+                                         name + "\", which is not in this run");
   }
   return found;
 }
@@ -49,8 +48,8 @@ FileHome home_of(const std::string& filename, MPI_Info info) {
   if (const std::string hint = hint_of(info, kHomeHint); !hint.empty()) {
     home.cluster = cluster_named(hint);
     if (home.cluster < 0) {
-      throw coll::Failure(MPI_ERR_BAD_FILE, "the hint isthmus_home names the cluster \"" + hint +
-                                                "\", which the grid does not have");
+      throw MpiError(MPI_ERR_BAD_FILE, "the hint isthmus_home names the cluster \"" + hint +
+                                           "\", which the grid does not have");
     }
   }
   const std::size_t colon = filename.find(':');

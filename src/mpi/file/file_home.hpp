@@ -14,15 +14,15 @@ struct FileHome {
   int cluster = -1;  ///< index; -1: neither the name nor a hint names one
   std::string path;  ///< there
 };
-/// Throws coll::Failure for a cluster that the grid does not have, and for no name.
+/// Throws MpiError for a cluster that the grid does not have, and for no name.
 FileHome home_of(const std::string& filename, MPI_Info info);
 
-/// The cluster that the grid file names for files, or -1. Throws coll::Failure for one that the
+/// The cluster that the grid file names for files, or -1. Throws MpiError for one that the
 /// grid does not have.
 int home_of_grid();
 /// Its index; -1 if the grid does not have it.
 int cluster_named(const std::string& name);
-/// The caller of the file service of a process there. Throws coll::Failure if that has none.
+/// The caller of the file service of a process there. Throws MpiError if that has none.
 std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster);
 
 }  // namespace isthmus::face

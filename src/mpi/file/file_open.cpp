@@ -66,7 +66,7 @@ Plan plan(const std::string& filename, MPI_Info info, Otherwise&& otherwise) {
     int cluster = home.cluster < 0 ? otherwise() : home.cluster;
     if (cluster < 0) cluster = static_cast<int>(grid()->cluster);
     return {.path = text_of(home.path), .home = cluster};
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     return {.path = text_of(std::string(failure.what())), .home = -1};
   }
 }
@@ -116,7 +116,7 @@ void check_guests_path(const GridFile& file, const char* filename, MPI_Info info
   if (!cluster_of(file, 0).is_guest()) return;
   try {
     if (home_of(filename, info).path == file.paths.file.path) return;
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     throw file::Error(EPERM, failure.what());
   }
   throw file::Error(EPERM, "rank 0, of another run, names the file " + file.paths.file.path +
@@ -174,7 +174,7 @@ void go_to_the_end(GridFile& file) {
 void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   check_access_mode(file);
   const Plan where = told_by(file, 0, file.rank == 0 ? plan_for_all(file, filename, info) : Plan{});
-  if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
+  if (where.home < 0) throw MpiError(MPI_ERR_BAD_FILE, text_of(where.path));
   file.home = cluster_of(file, where.home).name;
   const auto cluster = grid()->world().cluster_of(file.members->group.node(where.home));
   const std::vector<int> home = in_home(file, static_cast<int>(cluster));
@@ -248,7 +248,7 @@ std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info)
     require_success(code, "the members could not be told of the file");
     found.home = home;
   }
-  if (found.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(found.path));
+  if (found.home < 0) throw MpiError(MPI_ERR_BAD_FILE, text_of(found.path));
   if (found.home != mine) return found;
   if (const FileHome home = home_of(name, info); home.cluster == mine) name = home.path;
   return std::nullopt;

@@ -59,7 +59,7 @@ ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
   ViewOfFile view;
   try {
     view = make();
-  } catch (const coll::Failure&) {
+  } catch (const MpiError&) {
     tell_all(file, mine, kUntold);
     throw;
   }
@@ -72,11 +72,10 @@ ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
     const bool same_size = each.etype_size == mine.etype_size;
     if (same_size && each.representation == mine.representation) continue;
     release_view(view);
-    if (each.etype_size == kWrong)
-      throw coll::Failure(MPI_ERR_OTHER, "another process's view is wrong");
-    throw coll::Failure(MPI_ERR_NOT_SAME,
-                        same_size ? "the processes give different representations"
-                                  : "the elementary datatypes of the processes differ in size");
+    if (each.etype_size == kWrong) throw MpiError(MPI_ERR_OTHER, "another process's view is wrong");
+    throw MpiError(MPI_ERR_NOT_SAME,
+                   same_size ? "the processes give different representations"
+                             : "the elementary datatypes of the processes differ in size");
   }
   view.gathering = agree_on_gathering(file, view.seen, gathering);
   return view;

@@ -19,8 +19,8 @@ std::size_t length_of(const file::Slice& slice) {
 coll::Task saying(const char* sentence, coll::Task task) {
   try {
     co_await task;
-  } catch (const coll::Failure& failure) {
-    throw coll::Failure(failure.code, std::string(sentence) + ": " + failure.what());
+  } catch (const MpiError& failure) {
+    throw MpiError(failure.code, std::string(sentence) + ": " + failure.what());
   }
 }
 

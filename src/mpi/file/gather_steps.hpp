@@ -33,7 +33,7 @@ struct ViewTerms {
 };
 
 /// Collective: the views of all members, by rank; empty in all of them if one cannot be read.
-/// Throws coll::Failure.
+/// Throws MpiError.
 coll::Task tell_views(coll::Party& party, const file::View& mine, std::vector<ViewTerms> all,
                       std::optional<std::vector<file::View>>& views);
 
@@ -53,7 +53,7 @@ class GatherSteps {
   GatherSteps(Gathering& gathering, int rank, std::int64_t position,
               std::span<const std::byte> data, GatherMeans means);
 
-  /// Collective. Throws coll::Failure if members do not hear of each other.
+  /// Collective. Throws MpiError if members do not hear of each other.
   coll::Task run(coll::Party& party);
 
   /// After run(). False: nothing was written, as it is not worth gathering; each writes its own

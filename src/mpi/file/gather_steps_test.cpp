@@ -42,7 +42,7 @@ class Mute final : public coll::MemoryParty {
   Mute(coll::MemoryGrid& grid, int rank, int tag, int after)
       : MemoryParty(grid, rank), tag_(tag), after_(after) {}
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override {
-    if (tag == tag_ && after_-- == 0) throw coll::Failure(1, "the line is dead");
+    if (tag == tag_ && after_-- == 0) throw MpiError(1, "the line is dead");
     return MemoryParty::send(rank, tag, data);
   }
 
@@ -195,7 +195,7 @@ std::string said(int tag, int after) {
     grid.run([&](coll::Party& party) {
       return members.make(party.rank(), 0).run(party.rank() == 1 ? mute : party);
     });
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     return failure.what();
   }
   return "nothing";
@@ -257,7 +257,7 @@ TEST(GatherSteps, ViewsAreToldToAll) {
 }
 
 TEST(GatherSteps, ViewsThatCannotBeToldOrReadAreNone) {
-  EXPECT_THROW(views_told<Mute>(int{coll::kTagAllgather}, 0), coll::Failure);
+  EXPECT_THROW(views_told<Mute>(int{coll::kTagAllgather}, 0), MpiError);
   EXPECT_FALSE(views_told<Garbling>()[0]);
 }
 

@@ -128,7 +128,7 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
       file.members, [&](coll::Party& party) { return tell_views(party, view, told, views); },
       Purpose{.what = "agreement on gathered writes",
               .failed = "the processes could not tell each other the filetypes of their views"});
-  if (!views) throw coll::Failure(MPI_ERR_OTHER, "another process's view cannot be read");
+  if (!views) throw MpiError(MPI_ERR_OTHER, "another process's view cannot be read");
   made->views = std::move(*views);
   return made;
 }

@@ -38,9 +38,8 @@ struct OneEach final : BasicSizes {
 
 void check_result(int code, const std::string& name, const char* what) {
   if (code == MPI_SUCCESS) return;
-  throw coll::Failure(MPI_ERR_CONVERSION, "the function of the representation \"" + name +
-                                              "\" that " + what + " returned the error " +
-                                              std::to_string(code));
+  throw MpiError(MPI_ERR_CONVERSION, "the function of the representation \"" + name + "\" that " +
+                                         what + " returned the error " + std::to_string(code));
 }
 
 class Registered final : public Representation {
@@ -79,8 +78,8 @@ class Registered final : public Representation {
       const int code = of_.functions_.extent(type, &extent);
       check_result(code, of_.name(), "tells extents");
       if (extent <= 0) {
-        throw coll::Failure(MPI_ERR_CONVERSION, "the representation \"" + of_.name() +
-                                                    "\" tells an extent that is not positive");
+        throw MpiError(MPI_ERR_CONVERSION, "the representation \"" + of_.name() +
+                                               "\" tells an extent that is not positive");
       }
       return extent;
     }
@@ -134,7 +133,7 @@ void enter(const char* name, Functions functions) {
   const bool taken =
       text == "native" || text == "internal" || text == "external32" || registered(text) != nullptr;
   if (taken) {
-    throw coll::Failure(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
+    throw MpiError(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
   }
   const std::lock_guard lock(representations().mutex);
   representations().by_name.emplace(text, std::make_shared<Registered>(text, std::move(functions)));

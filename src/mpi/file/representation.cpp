@@ -81,9 +81,9 @@ RepresentationRef representation_named(const char* name) {
   if (text == "internal") return internal;
   if (text == "external32" || text == "EXTERNAL32") return external32;
   if (auto found = registered(text)) return found;
-  throw coll::Failure(MPI_ERR_UNSUPPORTED_DATAREP,
-                      "the representation \"" + text +
-                          "\" is none of native, internal and external32, and not registered");
+  throw MpiError(MPI_ERR_UNSUPPORTED_DATAREP,
+                 "the representation \"" + text +
+                     "\" is none of native, internal and external32, and not registered");
 }
 
 }  // namespace isthmus::face

@@ -30,14 +30,14 @@ class Representation {
   Representation& operator=(const Representation&) = delete;
 
   const std::string& name() const { return name_; }
-  /// The map of a datatype in a file. Throws coll::Failure.
+  /// The map of a datatype in a file. Throws MpiError.
   virtual core::TypeMap in_file(MPI_Datatype type) const;
   /// False: data in this direction is packed as in memory, and write and read are not called.
   virtual bool converts(Direction) const { return false; }
-  /// Fills `file`, whose size comes from in_file. Throws coll::Failure.
+  /// Fills `file`, whose size comes from in_file. Throws MpiError.
   virtual void write(const Memory&, std::span<std::byte>) const {}
   /// Takes what `file` has whole. Returns how many bytes of memory's elements that are. Throws
-  /// coll::Failure.
+  /// MpiError.
   virtual std::uint64_t read(std::span<std::byte>, const Memory&) const { return 0; }
 
  private:
@@ -47,7 +47,7 @@ using RepresentationRef = std::shared_ptr<const Representation>;
 
 /// Null if the name is unknown.
 RepresentationRef registered(const std::string& name);
-/// Throws coll::Failure with MPI_ERR_UNSUPPORTED_DATAREP if the name is unknown.
+/// Throws MpiError with MPI_ERR_UNSUPPORTED_DATAREP if the name is unknown.
 RepresentationRef representation_named(const char* name);
 const RepresentationRef& native_representation();
 

@@ -155,7 +155,7 @@ std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Off
   try {
     check(*file, way, offset, memory);
     return std::make_unique<Access>(file, way, memory, view);
-  } catch (const coll::Failure&) {
+  } catch (const MpiError&) {
     take_no_part(file, way, view, at_once);
     throw;
   }

@@ -33,7 +33,7 @@ class Agreement final : public Collective {
   coll::Task noting(coll::Task task) {
     try {
       co_await task;
-    } catch (const coll::Failure& failure) {
+    } catch (const MpiError& failure) {
       why_ = std::string(": ") + failure.what();
       throw;
     }
@@ -82,7 +82,7 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
     if (code == MPI_SUCCESS) code = native.Test(&request, &done, MPI_STATUS_IGNORE);
     return done != 0;
   });
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native allgather failed");
+  if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "a native allgather failed");
   return all;
 }
 
@@ -99,7 +99,7 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
   Backoff backoff;
   while (!done()) backoff.pause(idle() && agreement.near() ? &agreement : nullptr);
   if (agreement.result.error != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, agreement.said(purpose.failed));
+    throw MpiError(MPI_ERR_OTHER, agreement.said(purpose.failed));
   }
 }
 

@@ -1,5 +1,5 @@
 // Exchanges between members while communicators are made. All of these are collective, keep the
-// program's other operations going while they wait, and throw coll::Failure. In intercommunicators,
+// program's other operations going while they wait, and throw MpiError. In intercommunicators,
 // both sides take part, in the order that both know.
 #pragma once
 

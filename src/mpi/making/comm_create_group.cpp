@@ -149,8 +149,8 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
 int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
                  MPI_Comm* newcomm) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
-    throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
-                                         std::to_string(limits().tag_upper_bound));
+    throw MpiError(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
+                                    std::to_string(limits().tag_upper_bound));
   }
   require_intracomm(parent);
   const std::vector<int> ranks = ranks_in(parent, group);

@@ -86,7 +86,7 @@ ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
   if (!found) return parked(native.Comm_disconnect, comm);
   return shielded(*comm, "MPI_Comm_disconnect", [&] {
     if (*comm == MPI_COMM_WORLD) {
-      throw coll::Failure(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
+      throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
     }
     meet(found);
     if (!found->runs.empty()) bid_farewell(found);

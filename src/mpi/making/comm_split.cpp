@@ -71,8 +71,8 @@ ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   }
   return shielded(comm, "MPI_Comm_split", [&] {
     if (color < 0 && color != MPI_UNDEFINED) {
-      throw coll::Failure(MPI_ERR_ARG,
-                          "color " + std::to_string(color) + " is negative and not MPI_UNDEFINED");
+      throw MpiError(MPI_ERR_ARG,
+                     "color " + std::to_string(color) + " is negative and not MPI_UNDEFINED");
     }
     if (parent->inter) return split_intercomm(parent, color, key, newcomm);
     return split(parent, color, key, nullptr, newcomm);

@@ -64,7 +64,7 @@ Kind agreed_kind(MPI_Comm comm, Kind mine) {
       local_extremes(comm, mine == kNothing ? std::nullopt : std::optional<int>(mine));
   if (!kinds) return kNothing;
   if (kinds->least != kinds->most) {
-    throw coll::Failure(MPI_ERR_ARG, "ranks of one cluster gave different split types");
+    throw MpiError(MPI_ERR_ARG, "ranks of one cluster gave different split types");
   }
   return static_cast<Kind>(kinds->most);
 }

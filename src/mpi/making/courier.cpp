@@ -17,11 +17,11 @@ void wait_native(MPI_Request request) {
     code = native.Test(&request, &done, MPI_STATUS_IGNORE);
     return code != MPI_SUCCESS || done != 0;
   });
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+  if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "a native message failed");
 }
 
 void check(int code) {
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+  if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "a native message failed");
 }
 
 }  // namespace

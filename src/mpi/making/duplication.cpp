@@ -32,7 +32,7 @@ class NativeCopy final : public coll::Operation {
     const Inside inside;
     int done = 0;
     if (native.Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-      throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
+      throw MpiError(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
     }
     return done != 0;
   }
@@ -89,7 +89,7 @@ coll::Task Duplication::duplicate(coll::Party& party) {
       coll::Pending copied(std::make_unique<NativeCopy>(copied_));
       co_await copied;
       made_well_ = true;
-    } catch (const coll::Failure&) {
+    } catch (const MpiError&) {
       made_well_ = false;
     }
   }
@@ -108,9 +108,9 @@ coll::Task Duplication::duplicate(coll::Party& party) {
   co_await told;
   context_ = all.front().context;
   if (std::any_of(all.begin(), all.end(), [](const Outcome& each) { return each.well == 0; })) {
-    throw coll::Failure(MPI_ERR_OTHER,
-                        "a native MPI library could not make its part of the communicator (it may "
-                        "have too many)");
+    throw MpiError(MPI_ERR_OTHER,
+                   "a native MPI library could not make its part of the communicator (it may "
+                   "have too many)");
   }
 }
 

@@ -7,7 +7,7 @@
 namespace isthmus::face {
 
 /// After a meeting of all members. When it returns, all have left that meeting; members of a run
-/// that ends meanwhile are not waited for. Throws coll::Failure.
+/// that ends meanwhile are not waited for. Throws MpiError.
 void bid_farewell(const GridCommRef& comm);
 
 }  // namespace isthmus::face

@@ -96,7 +96,7 @@ core::Group group_of_comm(MPI_Comm comm) {
   const Inside inside;
   MPI_Group handle = MPI_GROUP_NULL;
   if (native.Comm_group(comm, &handle) != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_COMM, "the communicator has no group");
+    throw MpiError(MPI_ERR_COMM, "the communicator has no group");
   }
   core::Group group = group_of(handle);
   native.Group_free(&handle);

@@ -89,7 +89,7 @@ int create_intercomm(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   return shielded(local_comm, kIntercommCreate, [&] {
     if (local) require_intracomm(*local);
     if (!sound) {
-      throw coll::Failure(MPI_ERR_RANK, "the local leader is not a rank of the communicator");
+      throw MpiError(MPI_ERR_RANK, "the local leader is not a rank of the communicator");
     }
     const Peer peer{peer_comm, remote_leader, tag};
     const auto speak = [&](const Words& words) { return exchange(peer, words); };

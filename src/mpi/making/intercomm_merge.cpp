@@ -21,7 +21,7 @@ namespace {
 bool high_of(std::span<const SplitChoice> side) {
   for (const SplitChoice& each : side) {
     if (each.colour == side.front().colour) continue;
-    throw coll::Failure(MPI_ERR_ARG, "the members of one side differ in what they give as high");
+    throw MpiError(MPI_ERR_ARG, "the members of one side differ in what they give as high");
   }
   return side.front().colour != 0;
 }
@@ -65,7 +65,7 @@ ISTHMUS_MPI(Intercomm_merge)(MPI_Comm intercomm, int high, MPI_Comm* newintracom
   }
   return shielded(intercomm, "MPI_Intercomm_merge", [&] {
     if (!parent->inter) {
-      throw coll::Failure(MPI_ERR_COMM, "the communicator is not an intercommunicator");
+      throw MpiError(MPI_ERR_COMM, "the communicator is not an intercommunicator");
     }
     return merge(parent, high != 0, newintracomm);
   });

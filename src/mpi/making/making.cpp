@@ -74,7 +74,7 @@ TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part
     const std::uint64_t mine = search.offer();
     const int code = parked(native.Allreduce, static_cast<const void*>(&mine),
                             static_cast<void*>(&common), 1, MPI_UINT64_T, MPI_BAND, native_part);
-    if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native reduction failed");
+    if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "a native reduction failed");
   } while (!search.settle(common));
   if (search.found()) return TagRange::found(*search.found());
   const NativeCreation creation;

@@ -23,7 +23,7 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
 
 /// Agrees on a range of tags for the communicator of `context`, between those members that have
 /// `native_part`; empty if a process is alone there. `clusters`: how many it spans. Collective over
-/// `native_part`. Throws coll::Failure.
+/// `native_part`. Throws MpiError.
 TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part);
 /// In how many clusters the members are.
 int clusters_of(const core::Group& group);
@@ -39,7 +39,7 @@ std::recursive_mutex& unmaking_mutex();
 inline void settle_handles() { std::lock_guard settled(unmaking_mutex()); }
 
 /// A plain communicator of the same processes, errors return. Not a duplicate: that would call the
-/// program's attribute copy functions. Collective; throws coll::Failure.
+/// program's attribute copy functions. Collective; throws MpiError.
 MPI_Comm plain_copy(MPI_Comm comm);
 
 }  // namespace isthmus::face

@@ -27,15 +27,14 @@ std::int32_t number_of(int error_class) {
 void spread(const Side& side, std::span<std::int32_t> words) {
   if (isthmus_Bcast(words.data(), static_cast<int>(words.size()), MPI_INT32_T, side.leader,
                     side.comm) != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the local communicator failed");
+    throw MpiError(MPI_ERR_OTHER, "the local communicator failed");
   }
 }
 
 Words heard(const Side& side, const Words& mine) {
   auto theirs = side.exchange(mine);
   if (!theirs) {
-    throw coll::Failure(MPI_ERR_COMM,
-                        "the leaders could not reach each other on the peer communicator");
+    throw MpiError(MPI_ERR_COMM, "the leaders could not reach each other on the peer communicator");
   }
   return *std::move(theirs);
 }
@@ -57,7 +56,7 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   if (side.leading) {
     try {
       told = words();
-    } catch (const coll::Failure& failure) {
+    } catch (const MpiError& failure) {
       const std::string sentence = failure.what();
       head[0] = number_of(failure.code);
       told.assign(sentence.begin(), sentence.end());
@@ -69,7 +68,7 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   spread(side, told);
   if (head[0] < 0) return told;
   const auto kind = std::min(static_cast<std::size_t>(head[0]), kClasses.size() - 1);
-  throw coll::Failure(kClasses[kind], std::string(told.begin(), told.end()));
+  throw MpiError(kClasses[kind], std::string(told.begin(), told.end()));
 }
 
 // A leader's first two words are its offer of the context, one shows whether its side comes from a
@@ -84,7 +83,7 @@ Meeting meet_remote(const Side& side) {
     const Words group = group_to_words(local);
     mine.insert(mine.end(), group.begin(), group.end());
     Words theirs = heard(side, mine);
-    if (theirs.size() < 4) throw coll::Failure(MPI_ERR_OTHER, "the other side says too little");
+    if (theirs.size() < 4) throw MpiError(MPI_ERR_OTHER, "the other side says too little");
     const core::Group remote = group_from_words(std::span(theirs).subspan(kHead));
     if (remote.size() > 0 && precedes(local.node(0), remote.node(0))) {
       theirs[0] = mine[0];
@@ -98,7 +97,7 @@ Meeting meet_remote(const Side& side) {
                       static_cast<std::uint32_t>(told[1]),
                   told[2] != 0};
   if (meeting.sides.local.intersect(meeting.sides.remote).size() > 0) {
-    throw coll::Failure(MPI_ERR_COMM, "the two sides have members in common");
+    throw MpiError(MPI_ERR_COMM, "the two sides have members in common");
   }
   return meeting;
 }

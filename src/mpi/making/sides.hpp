@@ -21,7 +21,7 @@ struct Side {
   int leader;     ///< its rank there
   bool leading;   ///< this process is the leader
   /// For the leader: sends the other leader `words`, and returns the words that come back. Empty:
-  /// they could not reach each other, and an error has been raised. May throw coll::Failure.
+  /// they could not reach each other, and an error has been raised. May throw MpiError.
   std::function<std::optional<Words>(const Words& words)> exchange;
   SessionRef session = {};  ///< of `comm`, on all its members or on none
 };
@@ -32,15 +32,15 @@ struct Meeting {
   bool of_sessions;       ///< both sides come from one
 };
 
-/// Sends the leader's words to all members of the side. Collective. If `words` throws coll::Failure
+/// Sends the leader's words to all members of the side. Collective. If `words` throws MpiError
 /// on the leader, all throw one of that class and sentence.
 Words tell(const Side& side, const std::function<Words()>& words);
 
-/// Both groups, and a context. Collective over both sides. Throws coll::Failure.
+/// Both groups, and a context. Collective over both sides. Throws MpiError.
 Meeting meet_remote(const Side& side);
 
 /// The intercommunicator of sides that have met; all members learn the outcome. Returns an MPI
-/// error code (raised) or throws coll::Failure.
+/// error code (raised) or throws MpiError.
 int join_sides(const Side& side, const Meeting& meeting, MPI_Comm* newintercomm);
 
 }  // namespace isthmus::face

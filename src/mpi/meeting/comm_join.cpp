@@ -31,8 +31,8 @@ constexpr std::size_t kPortText = 256;
 constexpr std::int32_t kMostWords = 1024;
 
 void fail(const char* what) {
-  throw coll::Failure(MPI_ERR_OTHER,
-                      std::string("the socket could not be ") + what + ": " + std::strerror(errno));
+  throw MpiError(MPI_ERR_OTHER,
+                 std::string("the socket could not be ") + what + ": " + std::strerror(errno));
 }
 
 void write_all(int fd, std::span<const std::byte> bytes) {
@@ -49,7 +49,7 @@ void read_all(int fd, std::span<std::byte> bytes) {
     const ssize_t got = ::read(fd, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read");
-    if (got == 0) throw coll::Failure(MPI_ERR_OTHER, "the other end has closed the socket");
+    if (got == 0) throw MpiError(MPI_ERR_OTHER, "the other end has closed the socket");
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
 }

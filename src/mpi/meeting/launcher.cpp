@@ -28,18 +28,18 @@ int class_of(const std::string& name) {
 json ask_launcher(const json& request) {
   const std::string text = core::dump_any(request, true);
   if (text.size() > net::kMostAsked) {
-    throw coll::Failure(
-        MPI_ERR_ARG, "the arguments are longer than " + std::to_string(net::kMostAsked) + " bytes");
+    throw MpiError(MPI_ERR_ARG,
+                   "the arguments are longer than " + std::to_string(net::kMostAsked) + " bytes");
   }
   net::Endpoint& endpoint = *grid()->endpoint;
   const std::uint64_t number = endpoint.ask(text);
   std::optional<std::string> reply;
   wait_until([&] { return (reply = endpoint.answer(number)).has_value(); });
   json answer = core::parse_any(*reply);
-  if (!answer.is_object()) throw coll::Failure(MPI_ERR_OTHER, "the launcher's answer is no answer");
+  if (!answer.is_object()) throw MpiError(MPI_ERR_OTHER, "the launcher's answer is no answer");
   if (const auto error = answer.find("error"); error != answer.end()) {
-    throw coll::Failure(class_of(error->is_string() ? error->get<std::string>() : ""),
-                        text_of(answer, "message"));
+    throw MpiError(class_of(error->is_string() ? error->get<std::string>() : ""),
+                   text_of(answer, "message"));
   }
   return answer;
 }
@@ -47,7 +47,7 @@ json ask_launcher(const json& request) {
 std::string text_of(const json& answer, const char* key) {
   const auto found = answer.find(key);
   if (found == answer.end() || !found->is_string()) {
-    throw coll::Failure(MPI_ERR_OTHER, std::string("the launcher's answer lacks ") + key);
+    throw MpiError(MPI_ERR_OTHER, std::string("the launcher's answer lacks ") + key);
   }
   return found->get<std::string>();
 }

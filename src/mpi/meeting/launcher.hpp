@@ -6,11 +6,11 @@
 
 namespace isthmus::face {
 
-/// Keeps the program's other operations going until the answer is there. Throws coll::Failure with
+/// Keeps the program's other operations going until the answer is there. Throws MpiError with
 /// the class and the sentence of an answer that is an error.
 nlohmann::json ask_launcher(const nlohmann::json& request);
 
-/// Reads a text from an answer of ask_launcher; throws coll::Failure if it is missing.
+/// Reads a text from an answer of ask_launcher; throws MpiError if it is missing.
 std::string text_of(const nlohmann::json& answer, const char* key);
 
 }  // namespace isthmus::face

@@ -31,7 +31,7 @@ Remote find_remote(At what, const PortCall& port) {
   const auto context = answer.find("context");
   if (node == answer.end() || !node->is_number_unsigned() || context == answer.end() ||
       !context->is_number_unsigned()) {
-    throw coll::Failure(MPI_ERR_OTHER, "the launcher's answer names no peer");
+    throw MpiError(MPI_ERR_OTHER, "the launcher's answer names no peer");
   }
   const auto peer = node->get<core::NodeId>();
   await_world(core::Group::range(static_cast<int>(peer), 1));

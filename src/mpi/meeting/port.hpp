@@ -21,7 +21,7 @@ struct PortCall {
   std::optional<double> limit{};
 };
 /// Meets the other side at a port of Isthmus's own. Collective over `comm`; only `root` calls
-/// `port`, and all throw its exception. Returns an MPI error code (raised) or throws coll::Failure.
+/// `port`, and all throw its exception. Returns an MPI error code (raised) or throws MpiError.
 int meet_at_port(At what, const std::function<PortCall()>& port, int root, MPI_Comm comm,
                  MPI_Comm* newcomm);
 

@@ -88,7 +88,7 @@ int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI
       if (code == MPI_SUCCESS) isthmus_Comm_remote_size(*intercomm, &number);
       set_codes(number, MPI_SUCCESS);
       return code;
-    } catch (const coll::Failure&) {
+    } catch (const MpiError&) {
       *intercomm = MPI_COMM_NULL;
       if (rank == root) set_codes(given().processes(), MPI_ERR_SPAWN);
       throw;

@@ -73,9 +73,9 @@ void check_reach_of_cpu(const void* address) {
     look_for_driver();
   }
   if (in_reach_of_cpu(address)) return;
-  throw coll::Failure(MPI_ERR_BUFFER,
-                      "the buffer is in the memory of a GPU, and what crosses to another cluster "
-                      "is read and written by the CPU: copy it to memory of the host");
+  throw MpiError(MPI_ERR_BUFFER,
+                 "the buffer is in the memory of a GPU, and what crosses to another cluster "
+                 "is read and written by the CPU: copy it to memory of the host");
 }
 
 }  // namespace isthmus::face

@@ -121,10 +121,10 @@ void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int ta
   const std::uint64_t charge = outgoing.bytes().size() + kOverhead;
   const std::uint64_t used = buffer.reap();
   if (!buffer.automatic && used + charge > buffer.size) {
-    throw coll::Failure(MPI_ERR_BUFFER,
-                        "the attached buffer of " + std::to_string(buffer.size) + " bytes has " +
-                            std::to_string(used) + " in use, and this message needs " +
-                            std::to_string(charge) + "; attach a larger one with " + attach);
+    throw MpiError(MPI_ERR_BUFFER, "the attached buffer of " + std::to_string(buffer.size) +
+                                       " bytes has " + std::to_string(used) +
+                                       " in use, and this message needs " + std::to_string(charge) +
+                                       "; attach a larger one with " + attach);
   }
   buffer.sends.emplace_back(std::piecewise_construct, std::forward_as_tuple(charge),
                             std::forward_as_tuple(g, std::move(outgoing), destination, tag, false));

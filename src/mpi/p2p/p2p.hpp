@@ -70,7 +70,7 @@ int check_receive(void* buffer, Count count, MPI_Datatype type, int tag, MPI_Com
                                      MPI_STATUS_IGNORE);
 }
 
-/// Takes a message into the buffer attached for `comm`; see bsend.cpp. Throws coll::Failure.
+/// Takes a message into the buffer attached for `comm`; see bsend.cpp. Throws MpiError.
 void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int tag);
 
 /// A receive from the rank `source`, or MPI_PROC_NULL, goes to the native library without being
@@ -95,7 +95,7 @@ std::unique_ptr<Operation> start_remote_send(const GridComm& g, Outgoing outgoin
 std::unique_ptr<Operation> start_grid_receive(GridComm& g, Incoming incoming, int source, int tag);
 
 /// A send or receive of any kind, begun as an operation. On an error that has been raised, null
-/// and *code. May throw coll::Failure.
+/// and *code. May throw MpiError.
 template <Mode mode, class Count>
 std::unique_ptr<Operation> start_send(GridComm& g, const void* buffer, Count count,
                                       MPI_Datatype type, int destination, int tag,

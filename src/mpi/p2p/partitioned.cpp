@@ -18,10 +18,10 @@ namespace isthmus::face {
 Partitions::Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatype type_)
     : buffer(static_cast<std::byte*>(buffer_)), number(number_), count(count_), type(type_) {
   if (number < 0) {
-    throw coll::Failure(MPI_ERR_ARG, "the number of partitions is " + std::to_string(number));
+    throw MpiError(MPI_ERR_ARG, "the number of partitions is " + std::to_string(number));
   }
   if (count < 0) {
-    throw coll::Failure(MPI_ERR_COUNT, "the count is " + std::to_string(count));
+    throw MpiError(MPI_ERR_COUNT, "the count is " + std::to_string(count));
   }
   MPI_Count lower = 0;
   native.Type_get_extent_x(type_, &lower, &extent);
@@ -29,8 +29,8 @@ Partitions::Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatyp
 
 void Partitions::check(int partition) const {
   if (partition >= 0 && partition < number) return;
-  throw coll::Failure(MPI_ERR_ARG, "partition " + std::to_string(partition) + " is not in 0.." +
-                                       std::to_string(number - 1));
+  throw MpiError(MPI_ERR_ARG, "partition " + std::to_string(partition) + " is not in 0.." +
+                                  std::to_string(number - 1));
 }
 
 #ifdef ISTHMUS_HAS_Psend_init
@@ -71,7 +71,7 @@ PartitionedOperation* operation_of(MPI_Request request, bool* inactive) {
   *inactive = ours->op == nullptr;
   auto* const operation = dynamic_cast<PartitionedOperation*>(ours->op.get());
   if (operation == nullptr && !*inactive) {
-    throw coll::Failure(MPI_ERR_REQUEST, "the request is not a partitioned one");
+    throw MpiError(MPI_ERR_REQUEST, "the request is not a partitioned one");
   }
   return operation;
 }
@@ -94,7 +94,7 @@ int mark(MPI_Request request, int number, const char* function, PartitionAt&& pa
     const std::lock_guard lock(progress_mutex);
     bool inactive = false;
     PartitionedOperation* const operation = operation_of(request, &inactive);
-    if (operation == nullptr) throw coll::Failure(MPI_ERR_REQUEST, "the request is not active");
+    if (operation == nullptr) throw MpiError(MPI_ERR_REQUEST, "the request is not active");
     for (int i = 0; i < number; ++i) operation->ready(partition_at(i));
     return MPI_SUCCESS;
   });
@@ -142,7 +142,7 @@ ISTHMUS_MPI(Precv_init)
     int code = check_rank(*g, source, false, "MPI_Precv_init");
     if (code == MPI_SUCCESS) code = check_receive(buf, checkable(count), datatype, tag, comm);
     if (code != MPI_SUCCESS) return code;
-    if (tag == MPI_ANY_TAG) throw coll::Failure(MPI_ERR_TAG, "MPI_ANY_TAG is not allowed here");
+    if (tag == MPI_ANY_TAG) throw MpiError(MPI_ERR_TAG, "MPI_ANY_TAG is not allowed here");
     const auto channel = make_recv_channel(
         g->shared_from_this(), Partitions(buf, partitions, count, datatype), source, tag);
     return make_persistent(

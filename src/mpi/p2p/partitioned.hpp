@@ -26,11 +26,11 @@ struct Partitions {
   KeptType type;
   MPI_Count extent = 0;  ///< of the type
 
-  /// Throws coll::Failure.
+  /// Throws MpiError.
   Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatype type_);
   /// The address of a partition's elements.
   std::byte* at(int partition) const { return buffer + partition * count * extent; }
-  /// Throws coll::Failure for an invalid partition.
+  /// Throws MpiError for an invalid partition.
   void check(int partition) const;
 };
 
@@ -50,7 +50,7 @@ std::shared_ptr<RecvChannel> make_recv_channel(const GridCommRef& comm, Partitio
                                                int source, int tag);
 
 /// The operation behind an active request, for MPI_Pready and MPI_Parrived. All is called under the
-/// progress lock. Throws coll::Failure.
+/// progress lock. Throws MpiError.
 class PartitionedOperation : public Operation {
  public:
   virtual void ready(int partition) = 0;

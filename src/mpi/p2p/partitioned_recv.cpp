@@ -89,7 +89,7 @@ class PartitionedReceive final : public PartitionedOperation {
   }
 
   void ready(int) override {
-    throw coll::Failure(MPI_ERR_REQUEST, "the request is a partitioned receive, not a send");
+    throw MpiError(MPI_ERR_REQUEST, "the request is a partitioned receive, not a send");
   }
 
   bool arrived(int partition) override {

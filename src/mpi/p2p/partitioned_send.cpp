@@ -87,8 +87,8 @@ class PartitionedSend final : public PartitionedOperation {
     all.check(partition);
     Piece& piece = pieces_[static_cast<std::size_t>(partition)];
     if (piece.data) {
-      throw coll::Failure(MPI_ERR_ARG, "partition " + std::to_string(partition) +
-                                           " has been marked as ready already");
+      throw MpiError(MPI_ERR_ARG, "partition " + std::to_string(partition) +
+                                      " has been marked as ready already");
     }
     piece.data.emplace(all.at(partition), all.count, all.type.get());
     piece.op.peer = node_of(*channel_->comm, channel_->destination);
@@ -101,7 +101,7 @@ class PartitionedSend final : public PartitionedOperation {
   }
 
   bool arrived(int) override {
-    throw coll::Failure(MPI_ERR_REQUEST, "the request is a partitioned send, not a receive");
+    throw MpiError(MPI_ERR_REQUEST, "the request is a partitioned send, not a receive");
   }
 
   bool advance() override {

@@ -119,7 +119,7 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
           int raised = MPI_SUCCESS;
           auto operation =
               start_receive(*g, buffer, count, kept->get(), source, tag, function, &raised);
-          if (!operation) throw coll::Failure(raised, "the receive could not be started");
+          if (!operation) throw MpiError(raised, "the receive could not be started");
           return operation;
         },
         request);

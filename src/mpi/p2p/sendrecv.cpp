@@ -106,8 +106,8 @@ template <class Count>
 Count size_of(const Outgoing& packed) {
   const auto size = static_cast<MPI_Count>(packed.bytes().size());
   if (std::is_same_v<Count, int> && !fits_int(size)) {
-    throw coll::Failure(MPI_ERR_COUNT,
-                        "messages over 2 GiB cannot be exchanged in one buffer; use MPI_Sendrecv");
+    throw MpiError(MPI_ERR_COUNT,
+                   "messages over 2 GiB cannot be exchanged in one buffer; use MPI_Sendrecv");
   }
   return static_cast<Count>(size);
 }

@@ -25,9 +25,9 @@ int make_together(const MakePart& make, const std::function<bool(bool)>& agree, 
   if (thrown) std::rethrow_exception(thrown);
   if (code != MPI_SUCCESS) return code;
   if (made != MPI_COMM_NULL) isthmus_Comm_free(&made);
-  throw coll::Failure(MPI_ERR_OTHER,
-                      "the native MPI library of another member could not make its part of the "
-                      "communicator (it may have too many)");
+  throw MpiError(MPI_ERR_OTHER,
+                 "the native MPI library of another member could not make its part of the "
+                 "communicator (it may have too many)");
 }
 
 }  // namespace isthmus::face

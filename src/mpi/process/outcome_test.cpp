@@ -45,8 +45,8 @@ TEST(Outcome, WhoseStepThrewTellsTheOthersBeforeItThrows) {
   MPI_Comm result = kMade;
   bool told = true;
   const auto agree = [&](bool mine) { return told = mine; };
-  const auto make = [](MPI_Comm*) -> int { throw coll::Failure(MPI_ERR_OTHER, "no shadow"); };
-  EXPECT_THROW(make_together(make, agree, &result), coll::Failure);
+  const auto make = [](MPI_Comm*) -> int { throw MpiError(MPI_ERR_OTHER, "no shadow"); };
+  EXPECT_THROW(make_together(make, agree, &result), MpiError);
   EXPECT_FALSE(told);
   EXPECT_EQ(result, MPI_COMM_NULL);
 }
@@ -56,7 +56,7 @@ TEST(Outcome, WhereAnotherFailedWhatWasMadeIsFreed) {
   comms_freed = 0;
   EXPECT_THROW(make_together(
                    make_well, [](bool) { return false; }, &result),
-               coll::Failure);
+               MpiError);
   EXPECT_EQ(comms_freed, 1);
   EXPECT_EQ(result, MPI_COMM_NULL);
 }
@@ -67,7 +67,7 @@ TEST(Outcome, WhoGetsNoCommunicatorHasNothingToFree) {
   const auto make = [](MPI_Comm*) { return MPI_SUCCESS; };
   EXPECT_THROW(make_together(
                    make, [](bool) { return false; }, &result),
-               coll::Failure);
+               MpiError);
   EXPECT_EQ(comms_freed, 0);
 }
 

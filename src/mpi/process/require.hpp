@@ -5,14 +5,14 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure with an error class and its sentence, unless `condition`.
+/// Throws MpiError with an error class and its sentence, unless `condition`.
 inline void require(bool condition, int error_class, const char* sentence) {
-  if (!condition) throw coll::Failure(error_class, sentence);
+  if (!condition) throw MpiError(error_class, sentence);
 }
 
-/// Throws coll::Failure if a native function returned an error.
+/// Throws MpiError if a native function returned an error.
 inline void require_success(int code, const char* sentence) {
-  if (code != MPI_SUCCESS) throw coll::Failure(code, sentence);
+  if (code != MPI_SUCCESS) throw MpiError(code, sentence);
 }
 
 }  // namespace isthmus::face

@@ -60,7 +60,7 @@ struct Reader {
     rest = rest.subspan(words);
     return value;
   }
-  static coll::Failure wrong() {
+  static MpiError wrong() {
     return {MPI_ERR_OTHER, "what the other side says of its group is none"};
   }
 };

@@ -17,7 +17,7 @@ bool knows_guests();
 bool precedes(int node, int other);
 
 /// A group in a form that processes of any run understand. It may name processes that this process
-/// has not heard of yet: then reading it waits for that news. Throws coll::Failure for invalid
+/// has not heard of yet: then reading it waits for that news. Throws MpiError for invalid
 /// words.
 std::vector<std::int32_t> group_to_words(const core::Group& group);
 core::Group group_from_words(std::span<const std::int32_t> words);

@@ -15,7 +15,7 @@
 namespace isthmus::face {
 
 /// Runs `body`, which returns an MPI error code that has already been raised (a native function
-/// raises its own). An exception goes to `raise_it(code)`: coll::Failure with its error class.
+/// raises its own). An exception goes to `raise_it(code)`: MpiError with its error class.
 template <class Raise, class Body>
 int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
   const Calling here(function);
@@ -24,7 +24,7 @@ int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept 
   try {
     try {
       return std::forward<Body>(body)();
-    } catch (const coll::Failure& failure) {
+    } catch (const MpiError& failure) {
       return raise_it(error_code(failure.code, function, failure.what()));
     } catch (const std::invalid_argument& failure) {
       return raise_it(error_code(MPI_ERR_ARG, function, failure.what()));

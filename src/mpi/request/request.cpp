@@ -40,10 +40,10 @@ int SelfTag::acquire() {
   if (free_tags.empty()) {
     const int most = grid()->shadow->tag_upper_bound;
     if (next_tag > most) {
-      throw coll::Failure(MPI_ERR_OTHER,
-                          "too many persistent requests and matched messages at a time: the "
-                          "native MPI library has " +
-                              std::to_string(most) + " tags for them");
+      throw MpiError(MPI_ERR_OTHER,
+                     "too many persistent requests and matched messages at a time: the "
+                     "native MPI library has " +
+                         std::to_string(most) + " tags for them");
     }
     return next_tag++;
   }
@@ -60,7 +60,7 @@ void SelfTag::release(int tag) {
 bool step(Operation& op) noexcept {
   try {
     return op.advance();
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     op.result.error = error_code(failure.code, "MPI", failure.what());
   } catch (const std::bad_alloc&) {
     op.result.error = MPI_ERR_NO_MEM;
@@ -118,7 +118,7 @@ int GridRequest::start(MPI_Request* request) {
   if (!begin) return native.Start(request);
   return shielded(comm, "MPI_Start", [&]() -> int {
     const std::lock_guard lock(progress_mutex);
-    if (op) throw coll::Failure(MPI_ERR_REQUEST, "the persistent request is active");
+    if (op) throw MpiError(MPI_ERR_REQUEST, "the persistent request is active");
     auto operation = begin();
     const int code = native.Start(request);
     if (code != MPI_SUCCESS) {

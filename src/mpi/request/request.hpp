@@ -69,7 +69,7 @@ void keep(std::unique_ptr<Operation> operation);
 void abandon(std::unique_ptr<Operation> operation);
 
 /// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.
-/// `start` may throw coll::Failure. Errors are raised on `comm`.
+/// `start` may throw MpiError. Errors are raised on `comm`.
 int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> start,
                     MPI_Request* request);
 

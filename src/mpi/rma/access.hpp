@@ -31,7 +31,7 @@ struct Remote {
 /// to the window; that of the request forms makes a request of it. Null: the operation is complete.
 using Rest = std::unique_ptr<Operation>;
 
-/// All throw coll::Failure. `as_request`: the returned Rest unpacks the data that comes.
+/// All throw MpiError. `as_request`: the returned Rest unpacks the data that comes.
 Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request);
 Rest get(GridWindow& window, const Destination& into, const Remote& from, bool as_request);
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,

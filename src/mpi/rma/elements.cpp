@@ -156,7 +156,7 @@ rma::Combination combination_of(MPI_Op op, MPI_Count count, MPI_Datatype type) {
             "the operation is not defined for elements of this datatype");
     return how;
   }
-  throw coll::Failure(MPI_ERR_OP, "accumulates take predefined operations only");
+  throw MpiError(MPI_ERR_OP, "accumulates take predefined operations only");
 }
 
 }  // namespace isthmus::face

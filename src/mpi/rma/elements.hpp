@@ -6,11 +6,11 @@
 
 namespace isthmus::face {
 
-/// The elements of a datatype: they must be of one predefined datatype. Throws coll::Failure with
+/// The elements of a datatype: they must be of one predefined datatype. Throws MpiError with
 /// MPI_ERR_TYPE if they are of several.
 rma::Element element_of(MPI_Datatype type);
 
-/// Throws coll::Failure with MPI_ERR_OP for an operation of the program's own, and for one that
+/// Throws MpiError with MPI_ERR_OP for an operation of the program's own, and for one that
 /// does not go with the datatype, unless the count is zero.
 rma::Combination combination_of(MPI_Op op, MPI_Count count, MPI_Datatype type);
 

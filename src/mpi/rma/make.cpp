@@ -34,7 +34,7 @@ MPI_Comm private_comm(const GridCommRef& parent) {
   MPI_Comm made = MPI_COMM_NULL;
   const int code = make_together(
       make, [&](bool mine) { return all_succeeded(parent, mine); }, &made);
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "the window has no communicator");
+  if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "the window has no communicator");
   return made;
 }
 
@@ -143,7 +143,7 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
     if (wrong) std::rethrow_exception(wrong);
     const Inside inside;
     native.Win_free(&part.handle);
-    throw coll::Failure(MPI_ERR_OTHER, "another member could not make its part of the window");
+    throw MpiError(MPI_ERR_OTHER, "another member could not make its part of the window");
   }
   const auto window = std::make_shared<GridWindow>();
   window->native = part.handle;
@@ -211,9 +211,9 @@ int allocate_shared(MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm,
                   win);
   }
   return shielded(comm, function, []() -> int {
-    throw coll::Failure(MPI_ERR_RMA_SHARED,
-                        "the members are in several clusters and share no memory; split the "
-                        "communicator with MPI_COMM_TYPE_SHARED first");
+    throw MpiError(MPI_ERR_RMA_SHARED,
+                   "the members are in several clusters and share no memory; split the "
+                   "communicator with MPI_COMM_TYPE_SHARED first");
   });
 }
 

@@ -27,8 +27,8 @@ void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& num
     if (window.gets.empty()) with_part(window, [](rma::Window& part) { part.settle(); });
   }
   if (failed) {
-    throw coll::Failure(MPI_ERR_RMA_RANGE,
-                        "an operation has reached beyond the memory that its target exposes");
+    throw MpiError(MPI_ERR_RMA_RANGE,
+                   "an operation has reached beyond the memory that its target exposes");
   }
 }
 

@@ -12,7 +12,7 @@ namespace isthmus::face {
 
 /// Ranks that operations of this process have gone to.
 std::vector<int> partners(GridWindow& window);
-/// All operations to these ranks are done, there and here. Throws coll::Failure if one has named
+/// All operations to these ranks are done, there and here. Throws MpiError if one has named
 /// memory outside of its target's window.
 void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function);
 /// The program's memory is its own again.

@@ -91,7 +91,7 @@ using GridWindowRef = std::shared_ptr<GridWindow>;
 GridWindowRef grid_window(MPI_Win handle);
 /// The same for a call that ends before the program can free the window.
 GridWindow* find_window(MPI_Win handle);
-/// Throws coll::Failure if a target is not a rank of the window.
+/// Throws MpiError if a target is not a rank of the window.
 void check_rank(const GridWindow& window, int rank);
 void enter_window(const GridWindowRef& window);
 /// Takes it out of the table.

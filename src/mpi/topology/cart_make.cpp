@@ -28,14 +28,14 @@ CartTopology cart_topology(int ndims, const int dims[], const int periods[]) {
 /// Positions of a topology that fits the communicator.
 int checked_positions(const GridComm& parent, int ndims, const int dims[]) {
   if (ndims < 0) {
-    throw coll::Failure(MPI_ERR_DIMS, "ndims, " + std::to_string(ndims) + ", is negative");
+    throw MpiError(MPI_ERR_DIMS, "ndims, " + std::to_string(ndims) + ", is negative");
   }
   const auto count = positions({dims, static_cast<std::size_t>(ndims)});
-  if (!count) throw coll::Failure(MPI_ERR_DIMS, "a dimension is not positive, or all too large");
+  if (!count) throw MpiError(MPI_ERR_DIMS, "a dimension is not positive, or all too large");
   if (*count > parent.size) {
-    throw coll::Failure(MPI_ERR_ARG, "the topology has " + std::to_string(*count) +
-                                         " positions, but the communicator has " +
-                                         std::to_string(parent.size) + " ranks");
+    throw MpiError(MPI_ERR_ARG, "the topology has " + std::to_string(*count) +
+                                    " positions, but the communicator has " +
+                                    std::to_string(parent.size) + " ranks");
   }
   return *count;
 }

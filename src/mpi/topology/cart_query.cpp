@@ -14,9 +14,8 @@ namespace {
 /// The number of entries that may be written to an array of `room`.
 std::size_t fitting(const CartTopology& cart, int room) {
   if (room < static_cast<int>(cart.dims.size())) {
-    throw coll::Failure(MPI_ERR_ARG, "maxdims is " + std::to_string(room) +
-                                         ", but the topology has " +
-                                         std::to_string(cart.dims.size()) + " dimensions");
+    throw MpiError(MPI_ERR_ARG, "maxdims is " + std::to_string(room) + ", but the topology has " +
+                                    std::to_string(cart.dims.size()) + " dimensions");
   }
   return cart.dims.size();
 }
@@ -54,7 +53,7 @@ ISTHMUS_MPI(Cart_rank)(MPI_Comm comm, const int coords[], int* rank) {
     const CartTopology& cart = cart_of(*found);
     const auto at = rank_at(cart, {coords, cart.dims.size()});
     if (!at) {
-      throw coll::Failure(MPI_ERR_ARG, "a coordinate is outside a dimension that is not periodic");
+      throw MpiError(MPI_ERR_ARG, "a coordinate is outside a dimension that is not periodic");
     }
     *rank = *at;
     return MPI_SUCCESS;
@@ -67,8 +66,8 @@ ISTHMUS_MPI(Cart_coords)(MPI_Comm comm, int rank, int maxdims, int coords[]) {
   return shielded(comm, "MPI_Cart_coords", [&] {
     const CartTopology& cart = cart_of(*found);
     if (rank < 0 || rank >= found->size) {
-      throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is not in 0.." +
-                                            std::to_string(found->size - 1));
+      throw MpiError(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is not in 0.." +
+                                       std::to_string(found->size - 1));
     }
     const std::vector<int> at = coords_of(cart, rank);
     for (std::size_t d = 0; d < fitting(cart, maxdims); ++d) coords[d] = at[d];
@@ -83,9 +82,9 @@ ISTHMUS_MPI(Cart_shift)
   return shielded(comm, "MPI_Cart_shift", [&] {
     const CartTopology& cart = cart_of(*found);
     if (direction < 0 || direction >= static_cast<int>(cart.dims.size())) {
-      throw coll::Failure(MPI_ERR_ARG, "direction " + std::to_string(direction) +
-                                           " is not one of the topology's " +
-                                           std::to_string(cart.dims.size()) + " dimensions");
+      throw MpiError(MPI_ERR_ARG, "direction " + std::to_string(direction) +
+                                      " is not one of the topology's " +
+                                      std::to_string(cart.dims.size()) + " dimensions");
     }
     *rank_source =
         shifted(cart, found->rank, direction, -std::int64_t{disp}).value_or(MPI_PROC_NULL);

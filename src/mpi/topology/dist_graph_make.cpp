@@ -28,9 +28,7 @@ struct ToldEdge {
   int leaves;  ///< 1: it leaves that rank; 0: it comes in
 };
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw coll::Failure(MPI_ERR_ARG, sentence);
-}
+[[noreturn]] void refuse(const std::string& sentence) { throw MpiError(MPI_ERR_ARG, sentence); }
 
 void check_count(int count, const char* what) {
   if (count < 0) refuse(std::string(what) + ", " + std::to_string(count) + ", is negative");
@@ -67,14 +65,14 @@ std::vector<int> weights_of(int count, const int weights[]) {
 /// valid. Throws on all members if they are not.
 template <class Read>
 void read_together(const GridCommRef& parent, Read&& read) {
-  std::optional<coll::Failure> wrong;
+  std::optional<MpiError> wrong;
   try {
     std::forward<Read>(read)();
-  } catch (const coll::Failure& failure) {
+  } catch (const MpiError& failure) {
     wrong = failure;
   }
   const bool all_valid = all_succeeded(parent, !wrong);
-  if (wrong) throw coll::Failure(*wrong);
+  if (wrong) throw MpiError(*wrong);
   if (!all_valid) refuse("the arguments of another rank are not valid");
 }
 

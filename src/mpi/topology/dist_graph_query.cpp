@@ -12,7 +12,7 @@ namespace {
 
 /// Copies as many as fit.
 void copy_out(const std::vector<int>& values, int room, int out[]) {
-  if (room < 0) throw coll::Failure(MPI_ERR_ARG, "the room for neighbours is negative");
+  if (room < 0) throw MpiError(MPI_ERR_ARG, "the room for neighbours is negative");
   const auto count = std::min(values.size(), static_cast<std::size_t>(room));
   std::copy_n(values.begin(), count, out);
 }

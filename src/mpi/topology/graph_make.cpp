@@ -17,7 +17,7 @@ namespace isthmus::face {
 namespace {
 
 [[noreturn]] void refuse_graph(const std::string& sentence) {
-  throw coll::Failure(MPI_ERR_ARG, sentence);
+  throw MpiError(MPI_ERR_ARG, sentence);
 }
 
 /// A graph that fits the communicator.

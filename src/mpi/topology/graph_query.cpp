@@ -14,17 +14,16 @@ namespace {
 std::span<const int> neighbors_of(const GridComm& comm, int rank) {
   const GraphTopology& graph = graph_of(comm);
   if (rank < 0 || rank >= comm.size) {
-    throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is not in 0.." +
-                                          std::to_string(comm.size - 1));
+    throw MpiError(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is not in 0.." +
+                                     std::to_string(comm.size - 1));
   }
   return graph.neighbors(rank);
 }
 
 void copy_out(std::span<const int> values, int room, int out[], const char* what) {
   if (room < static_cast<int>(values.size())) {
-    throw coll::Failure(MPI_ERR_ARG, std::string("there is room for ") + std::to_string(room) +
-                                         " " + what + ", but there are " +
-                                         std::to_string(values.size()));
+    throw MpiError(MPI_ERR_ARG, std::string("there is room for ") + std::to_string(room) + " " +
+                                    what + ", but there are " + std::to_string(values.size()));
   }
   std::copy(values.begin(), values.end(), out);
 }

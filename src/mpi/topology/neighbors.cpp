@@ -49,7 +49,7 @@ struct NeighborsOf {
 }  // namespace
 
 Neighbors neighbors_of(const GridComm& comm) {
-  if (!comm.topology) throw coll::Failure(MPI_ERR_TOPOLOGY, "the communicator has no topology");
+  if (!comm.topology) throw MpiError(MPI_ERR_TOPOLOGY, "the communicator has no topology");
   return std::visit(NeighborsOf{comm.rank}, *comm.topology);
 }
 

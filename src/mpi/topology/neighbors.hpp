@@ -17,7 +17,7 @@ struct Neighbors {
   std::vector<std::size_t> arrivals;
 };
 
-/// Throws coll::Failure with MPI_ERR_TOPOLOGY without a topology.
+/// Throws MpiError with MPI_ERR_TOPOLOGY without a topology.
 Neighbors neighbors_of(const GridComm& comm);
 
 }  // namespace isthmus::face

@@ -12,7 +12,7 @@ namespace {
 template <class Kind>
 const Kind& required(const GridComm& comm, const char* otherwise) {
   const Kind* const found = std::get_if<Kind>(comm.topology.get());
-  if (found == nullptr) throw coll::Failure(MPI_ERR_TOPOLOGY, otherwise);
+  if (found == nullptr) throw MpiError(MPI_ERR_TOPOLOGY, otherwise);
   return *found;
 }
 

@@ -5,7 +5,7 @@
 
 namespace isthmus::face {
 
-/// Throws coll::Failure if the communicator's topology is not of the kind.
+/// Throws MpiError if the communicator's topology is not of the kind.
 const CartTopology& cart_of(const GridComm& comm);
 const GraphTopology& graph_of(const GridComm& comm);
 const DistGraphTopology& dist_graph_of(const GridComm& comm);
