@@ -13,19 +13,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from isthmus.errors import RunError
+from isthmus.meeting.dialling import FinalError, pauses
 
 LAUNCHER = 0  # the node number of a launcher; gateways have higher ones
 _AWAIT, _CALL, _TAKE = 1, 2, 3
 _BEAT = 10.0  # seconds within which a service gives a sign of life
 _LIMIT = 5.0
-_AGAIN, _MOST_AGAIN = 0.2, 2.0
 _NONCE = 32
 _LAST_VERDICT = 4  # docs/protocol.md
 _MOST_TAKING = 64  # calls being taken; further callers try again
 _CALL_WAITS = 10.0  # seconds that a call waits at the service until it is taken
 
 
-class RefusedError(RunError):
+class RefusedError(FinalError):
     """The service has answered, and not granted it."""
 
 
@@ -47,23 +47,25 @@ async def wait_for_calls(
     service: Service,
     node: int,
     called: Callable[[socket.socket], Awaitable[None]],
-    ready: Callable[[str], None],
+    ready: Callable[[Exception | None], None],
 ) -> None:
     """Runs until it is cancelled, and again whenever the service is lost. Each time that it waits,
-    `ready` gets an empty string, or the reason why it cannot wait for now."""
+    `ready` gets None, or the reason why it cannot wait for now."""
     taking: set[asyncio.Task[None]] = set()
-    pause = _AGAIN
+    pause = pauses()
 
     async def take(number: int) -> None:
         """A connection that is lost before the answer is opened again: the caller waits."""
         deadline = time.monotonic() + _CALL_WAITS
-        while time.monotonic() < deadline:
+        for again in pauses():
             try:
                 connection = await _ask(service, _TAKE, node, number, _LIMIT)
             except RefusedError:
                 return  # the caller tries again
             except RunError:
-                await asyncio.sleep(_AGAIN)
+                if time.monotonic() + again > deadline:
+                    return
+                await asyncio.sleep(again)
                 continue
             with contextlib.suppress(RunError, OSError):
                 await called(connection)
@@ -73,18 +75,19 @@ async def wait_for_calls(
         try:
             line = await _ask(service, _AWAIT, node, 0, _LIMIT)
             with line:
-                ready("")
-                pause = _AGAIN
+                ready(None)
+                pause = pauses()
                 while True:
                     (number,) = struct.unpack("<Q", await _read(line, 8, 3 * _BEAT))
                     if number and len(taking) < _MOST_TAKING:
                         task = asyncio.create_task(take(number))
                         taking.add(task)
                         task.add_done_callback(taking.discard)
-        except (RunError, OSError, asyncio.TimeoutError) as error:
-            ready(str(error) or f"the service {service.at} has fallen silent")
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, _MOST_AGAIN)
+        except RunError as error:
+            ready(error)
+        except (OSError, asyncio.TimeoutError) as error:
+            ready(RunError(str(error) or f"the service {service.at} has fallen silent"))
+        await asyncio.sleep(next(pause))
 
 
 async def _ask(service: Service, verb: int, node: int, number: int, limit: float) -> socket.socket:
@@ -145,7 +148,7 @@ async def _prove(connection: socket.socket, service: Service) -> None:
     await loop.sock_sendall(connection, opening + nonce)
     challenge = await _read(connection, 1 + _NONCE, _LIMIT)
     if challenge[0] > _LAST_VERDICT:
-        raise RunError(
+        raise RefusedError(
             f"the service {service.at} does not answer as Isthmus does: something else listens "
             "there"
         )

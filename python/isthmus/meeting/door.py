@@ -13,6 +13,7 @@ from isthmus.doors.doorway import Doorway, FirstLine, Place
 from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
+from isthmus.meeting.dialling import may_pass
 from isthmus.portname import PortName, place_of
 from isthmus.queues.keys import make_key, mark_of, server_context, server_name
 from isthmus.relay import Voice
@@ -20,6 +21,7 @@ from isthmus.seeing.lookout import Welcome
 from isthmus.wire import MOST_LINE
 
 _BY_SERVICE = "service:"
+_OPENING = 60.0  # seconds in which a service has to take the first words of a run
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
 
 
@@ -51,11 +53,14 @@ class Door:
         """As `open`, for calls by that service. RunError where it does not take them."""
         doorway, mark = self._made()
         origin = Origin(service.at, service.at, f"the service {service.at}")
-        first: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        first: asyncio.Future[Exception | None] = loop.create_future()
+        deadline = loop.time() + _OPENING
 
-        def told(trouble: str) -> None:
-            if not first.done():
-                first.set_result(trouble)
+        def told(trouble: Exception | None) -> None:
+            if first.done() or (trouble and may_pass(trouble) and loop.time() < deadline):
+                return
+            first.set_result(trouble)
 
         async def welcome(connection: socket.socket) -> None:
             doorway.receive(connection, origin)

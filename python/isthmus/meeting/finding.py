@@ -3,55 +3,51 @@
 import asyncio
 import contextlib
 import json
-import ssl
+from functools import partial
 from pathlib import Path
 
 from isthmus.agent import Message
 from isthmus.errors import IsthmusError
-from isthmus.meeting import door
+from isthmus.meeting import dialling, door
 from isthmus.portname import PortName
 from isthmus.ports import Ports, refusal
 from isthmus.seeing import runs
 from isthmus.wire import MOST_LINE, RefusedError
 
-_LIMIT = 5.0  # seconds to connect
+_LIMIT = 5.0  # seconds to connect within this host
 _LOOKUP = 2.0  # seconds that another run has to answer about a name
-_AGAIN = 0.25  # seconds between attempts
+_AGAIN = 0.25  # seconds between looks for a name
 
 
-async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to the launcher of the run that has the port. RefusedError."""
+async def launcher(
+    port: PortName, limit: float
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the launcher of the run that has the port, within `limit` seconds.
+    RefusedError."""
+    deadline = asyncio.get_running_loop().time() + limit
     for folder in runs.folders():
         path = folder / port.job
         if not path.is_socket():
             continue
         with contextlib.suppress(OSError, asyncio.TimeoutError):
-            return await _open(path)
+            here = deadline if not port.at else min(deadline, deadline - limit + _LIMIT)
+            return await dialling.dialled(partial(_open, path), here)
     if port.at:
         try:
-            return await asyncio.wait_for(_dialled(port), _LIMIT)
-        except asyncio.TimeoutError:
-            why = f"no answer within {_LIMIT:g} s"
-        except (OSError, IsthmusError) as error:
-            why = str(error)
+            return await dialling.dialled(lambda: door.dial(port), deadline)
+        except (OSError, IsthmusError, asyncio.TimeoutError) as error:
+            why = dialling.why(error)
+            tried = f", in {limit:g} s" if dialling.may_pass(error) else ""
         raise RefusedError(
             "port",
             f"the run {port.job}, whose port {port.shown} is, cannot be reached at "
-            f"{port.place}: {why}",
+            f"{port.place}{tried}: {why}",
         )
     raise RefusedError(
         "port",
         f"the run {port.job}, whose port {port.shown} is, is not on this host: it has ended, or "
         "belongs to another user or host (then it needs --guests-at)",
     )
-
-
-async def _dialled(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Tries again where the door drops the connection, since too many others came."""
-    while True:
-        with contextlib.suppress(ConnectionResetError, ssl.SSLEOFError):
-            return await door.dial(port)
-        await asyncio.sleep(_AGAIN)
 
 
 async def _open(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -11,6 +11,7 @@ from isthmus.errors import RunError
 from isthmus.growing import Growing
 from isthmus.limits import Limits
 from isthmus.meeting import finding, ways
+from isthmus.meeting.dialling import pauses
 from isthmus.meeting.guests import Guests
 from isthmus.meeting.ways import OwnWays
 from isthmus.members import Members
@@ -26,7 +27,7 @@ PATIENCE = 180.0  # seconds that a side waits for another run to accept, as in M
 # The last messages of a run arrive before it counts as gone.
 _GRACE = 1.0
 _GREETING = 10.0
-_GREETINGS = 5
+_LEAST = 5.0  # seconds that a run is looked for, whatever the time that is left
 
 
 def _no_relay() -> str:
@@ -75,15 +76,17 @@ class Meetings:
     async def connect(self, port: PortName, rank: int, limit: float | None) -> Message:
         """The answer to the rank. RefusedError, or RunError with the reason."""
         home = self._growing.home(rank)
-        other = await self._meet(port)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + (PATIENCE if limit is None else limit)
+        other = await self._meet(port, deadline)
         async with other.joining:
             if other.home is None:
                 await self._join(other, port, home)
                 other.home = home
             told = await other.wire.ask("know", clusters=self._growing.own())
             await other.guests.admit(told.get("clusters"), other.home)
-        seconds = PATIENCE if limit is None else limit
-        said = await other.wire.ask("connect", port=str(port), node=rank, limit=seconds)
+        left = max(deadline - clock(), 0.0)
+        said = await other.wire.ask("connect", port=str(port), node=rank, limit=left)
         # The accepting process may have been spawned meanwhile.
         await other.guests.admit(said.get("clusters"), other.home)
         peer = said.get("peer")
@@ -107,8 +110,8 @@ class Meetings:
                 why.insert(0, f"the run {other.run} cannot be dialled, and {_no_relay()}")
             raise RunError("; ".join(dict.fromkeys(why))) from None
 
-    async def _meet(self, port: PortName) -> _Other:
-        """The run that has the port: one that is met already, or one that is found now."""
+    async def _meet(self, port: PortName, deadline: float) -> _Other:
+        """The run that has the port: met already, or found by `deadline`."""
         async with self._dialling.setdefault(port.job, asyncio.Lock()):
             if other := self._others.get(port.job):
                 return other
@@ -116,8 +119,9 @@ class Meetings:
             greeting = {"ask": "meet", "version": VERSION, "wire": WIRE}
             greeting |= {"job": self._job, "port": str(port)}
             line = b""
-            for _ in range(_GREETINGS):  # again where the door drops it, since too many others came
-                reader, writer = await finding.launcher(port)
+            clock = asyncio.get_running_loop().time
+            for pause in pauses():  # again where the door drops it, since too many others came
+                reader, writer = await finding.launcher(port, max(deadline - clock(), _LEAST))
                 writer.write(json.dumps(greeting).encode() + b"\n")
                 try:
                     line = await asyncio.wait_for(reader.readline(), _GREETING)
@@ -125,15 +129,18 @@ class Meetings:
                     break
                 except OSError:
                     pass
-                if line:
+                if line or clock() + pause >= deadline:
                     break
                 writer.close()
+                await asyncio.sleep(pause)
             try:
                 said = json.loads(line)
             except ValueError:
                 writer.close()
                 raise RefusedError(
-                    "port", f"the run {port.job}, whose port {port.shown} is, does not answer"
+                    "port",
+                    f"the run {port.job}, whose port {port.shown} is, does not answer at "
+                    f"{port.place or 'its socket on this host'}",
                 ) from None
             if said.get("busy"):  # it is dialling this run itself
                 writer.close()

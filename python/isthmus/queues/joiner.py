@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -134,7 +135,7 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
                 "  Does it still run (`isthmus jobs`, where the job was submitted)? Can this host "
                 "connect to that address?"
             )
-        time.sleep(pause)
+        time.sleep(pause * random.uniform(0.5, 1.5))  # parts that were turned away come apart
         pause = min(2 * pause, CONNECT_PAUSE)
 
 
