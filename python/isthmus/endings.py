@@ -4,13 +4,19 @@ import re
 import signal
 
 _OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
-WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
-_OR_OWN = ", or ended without MPI_Finalize, with status"
+# The words of gateways about a rank that is gone, and of a rank's watcher. Each names the host if
+# it is known.
+_GONE = re.compile(r" ended (without MPI_Finalize|in MPI_Init) or was killed(?: on (\S+))?")
+_OR_OWN = re.compile(r", or ended (without MPI_Finalize|in MPI_Init), with status \d+")
+# A launcher that falls over the end of its ranks has one of these.
+_CRASHES = frozenset(
+    {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
+)
 
 
 def surely_killed(sentence: str) -> str:
     """The sentence for a status that is known to come from a signal."""
-    return re.sub(rf"{_OR_OWN} \d+", "", sentence)
+    return _OR_OWN.sub("", sentence)
 
 
 def signal_name(number: int) -> str:
@@ -40,17 +46,40 @@ def how_ended(status: int, number: int | None, host: str = "") -> str:
     return f"ended with status {status}"
 
 
+def launcher_killed(launcher: str, host: str, number: int) -> str:
+    """Words for a native launcher that a signal has ended. Empty if it was rather the end of a rank
+    that made it fall."""
+    if number in _CRASHES:
+        return ""
+    return f"the native launcher {launcher} {_killed(number, host)}"
+
+
 def of_the_rank(
     sentence: str, cluster: str, status: int, number: int | None, host: str = ""
 ) -> str:
-    """A gateway's sentence about a lost rank of this cluster, completed with how the rank ended."""
-    if f'(cluster "{cluster}") {WITHOUT}' not in sentence:
+    """A sentence about a lost rank of this cluster, completed with how the rank ended. `host` is
+    used if the sentence names none."""
+    found = _GONE.search(sentence)
+    if not found or cluster_named(sentence) != cluster:
         return sentence
+    what, host = found[1], found[2] or host
+    where = f", on {host}" if host else ""
+    during = " in MPI_Init" if what == "in MPI_Init" else ""
     if number is not None:
-        return sentence.replace(WITHOUT, _killed(number, host))
-    if status - 128 in {int(known) for known in signal.Signals}:
-        return sentence.replace(WITHOUT, f"{_killed(status - 128)}{_OR_OWN} {status}")
-    return sentence.replace(WITHOUT, f"ended without MPI_Finalize, with status {status}")
+        how = _killed(number, host) + during
+    elif status - 128 in {int(known) for known in signal.Signals}:
+        how = f"{_killed(status - 128, host)}{during}, or ended {what}, with status {status}"
+    else:
+        how = f"ended {what}, with status {status}{where}"
+    return f"{sentence[: found.start()]} {how}{sentence[found.end() :]}"
+
+
+def left_the_others(sentence: str) -> str:
+    """The sentence for a rank that ended early in a job whose native launcher reports success."""
+    said = _GONE.sub(
+        lambda gone: f" ended {gone[1]}" + (f" on {gone[2]}" if gone[2] else ""), sentence
+    )
+    return f"{said}, while the others may wait for it"
 
 
 def cluster_named(sentence: str) -> str:
@@ -61,4 +90,9 @@ def cluster_named(sentence: str) -> str:
 
 def cluster_of_the_rank(sentence: str) -> str:
     """The same, if somebody may still say how that rank ended; else an empty string."""
-    return cluster_named(sentence) if WITHOUT in sentence else ""
+    return cluster_named(sentence) if _GONE.search(sentence) else ""
+
+
+def ended_in_init(sentence: str) -> bool:
+    """Whether that rank ended before its cluster had joined."""
+    return " ended in MPI_Init or was killed" in sentence

@@ -7,7 +7,7 @@ nothing would stay for ever, as when a scheduler has cancelled another cluster's
 
 from dataclasses import dataclass
 
-from isthmus.endings import cluster_named, cluster_of_the_rank
+from isthmus.endings import cluster_named, cluster_of_the_rank, ended_in_init
 from isthmus.outcome import Outcome, Weight
 
 _UNJOINED = 1.0  # seconds, if hardly any rank has heard of it
@@ -40,7 +40,8 @@ class Grace:
         if self.fixed is not None:
             return self.fixed if joined else min(self.fixed, _UNJOINED)
         if not joined:
-            return _UNJOINED
+            own = ended_in_init(outcome.sentence) and _is_of(outcome, cluster)
+            return _BY_ITSELF if own else _UNJOINED  # its launcher may say how it ended
         if cluster_of_the_rank(outcome.sentence) == cluster:
             return _TELLING
         if aborting or orderly or _is_of(outcome, cluster):

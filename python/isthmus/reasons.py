@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable
 
 from isthmus import routes
 from isthmus.agent import Message
-from isthmus.endings import WITHOUT, how_ended, of_the_rank, surely_killed
+from isthmus.endings import (
+    cluster_named,
+    how_ended,
+    launcher_killed,
+    left_the_others,
+    of_the_rank,
+    surely_killed,
+)
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.pages import page
@@ -51,7 +58,9 @@ class Reasons:
             if member.exited:  # the fault may be a rank whose end is known already
                 how = how_exited(member, member.exited)
                 told = of_the_rank(said, member.cluster.name, *how, member.chatter.host)
-                status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
+                if told != said:
+                    status = how[0] & 0xFF or 1
+                    said = _launcher_killed(member, member.exited) or told
         self._ending.end(status, said, Weight.FAULT)
 
     def exit(self, member: Member, message: Message) -> None:
@@ -61,6 +70,11 @@ class Reasons:
         before = self._ending.outcome
         if member.killing:
             pass
+        elif killed := _launcher_killed(member, message):
+            if before and cluster_named(before.sentence) == member.cluster.name:
+                self._ending.replace(status, killed)  # the rank ended with its launcher
+            else:
+                self._ending.end(status, killed, Weight.EXIT)
         elif before and before.weight == Weight.FAULT and before.status == 1:
             # The fault was a rank, and this is how it ended.
             host = member.chatter.host
@@ -73,8 +87,8 @@ class Reasons:
                 said = of_the_rank(died, cluster, status, number, member.chatter.host)
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
         elif message.get("joined") and not message.get("finalized"):
-            what = f"{message.get('died') or f'{label}: a rank'} ended without MPI_Finalize"
-            self._ending.end(1, f"{what}, while the others may wait for it", Weight.EXIT)
+            gone = _died(message) or f"{label}: a rank ended without MPI_Finalize"
+            self._ending.end(1, left_the_others(gone), Weight.EXIT)
         self.look_for_waiting()
 
     def output(self, member: Member, fd: int, data: bytes) -> None:
@@ -161,9 +175,22 @@ class Reasons:
 
 
 def _died(message: Message) -> str:
-    """The message of a gateway about the first rank that ended early, or nothing."""
-    rank = message.get("died")
-    return f"{rank} {WITHOUT}" if isinstance(rank, str) else ""
+    """The words of a gateway about the first rank that ended early, or nothing."""
+    said = message.get("died")
+    return said if isinstance(said, str) else ""
+
+
+def _launcher_killed(member: Member, message: Message) -> str:
+    """Words for a native launcher that a signal has ended, or nothing. srun ends with the signal
+    of its ranks."""
+    launcher, number = message.get("launcher"), message.get("signal")
+    if not isinstance(launcher, str) or not isinstance(number, int):
+        return ""
+    if member.cluster.spec.launcher == "srun":
+        return ""
+    host = "" if member.plan.host else member.agent.host  # the label names the others
+    words = launcher_killed(launcher, host, number)
+    return words and f"{member.agent.label}: {words}"
 
 
 def how_exited(member: Member, message: Message) -> tuple[int, int | None]:

@@ -77,6 +77,7 @@ void write(json& out, const T& body) {
 void write(json& out, const control::Joined& body) {
   out["joined"] = body.node;
   if (body.part != 0) out["part"] = body.part;
+  if (!body.host.empty()) out["host"] = body.host;
 }
 void write(json& out, const control::Count& /*body*/) { out["count"] = true; }
 void write(json& out, const control::Here& body) { out["here"] = body.text.substr(0, kSentence); }
@@ -93,6 +94,7 @@ bool read(const json& in, control::Joined& body) {
   if (!in.contains("joined")) return false;
   body.node = number<core::NodeId>(in.at("joined"));
   if (in.contains("part")) body.part = number<int>(in.at("part"));
+  if (in.contains("host")) body.host = in.at("host").get<std::string>();
   return true;
 }
 bool read(const json& in, control::Count& /*body*/) { return in.contains("count"); }

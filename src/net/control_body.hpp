@@ -40,6 +40,7 @@ namespace control {
 struct Joined {
   core::NodeId node = core::kNobody;
   int part = 0;
+  std::string host{};  ///< of the process, for messages about it; empty among gateways
   bool operator==(const Joined&) const = default;
 };
 

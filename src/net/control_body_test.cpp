@@ -17,6 +17,7 @@ std::vector<ControlBody> one_of_each() {
   using namespace control;
   return {Joined{7},
           Joined{8, 3},
+          Joined{9, 0, "n1"},
           Abort{3, -9, "rank 3 called MPI_Abort"},
           Fault{4, "broken \"quite\""},
           Link{125'000'000, 4, std::chrono::minutes(10), "bbr", true},

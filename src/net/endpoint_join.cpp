@@ -11,6 +11,7 @@
 #include "net/connect.hpp"
 #include "net/endpoint_io.hpp"
 #include "net/handshake.hpp"
+#include "net/host_addresses.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/software.hpp"
 
@@ -122,7 +123,7 @@ void Endpoint::Io::connected(std::size_t index) {
   if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
     return;
   }
-  say(control::Joined{static_cast<core::NodeId>(config.node)});
+  say(control::Joined{static_cast<core::NodeId>(config.node), 0, host_name()});
 }
 
 void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {

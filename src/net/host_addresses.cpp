@@ -4,7 +4,9 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
+#include <array>
 #include <asio/ip/address.hpp>
 #include <asio/ip/network_v4.hpp>
 #include <asio/ip/network_v6.hpp>
@@ -63,6 +65,11 @@ bool is_in(const asio::ip::address& address, const std::string& subnet) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
 
 std::vector<std::string> host_addresses(std::uint16_t port) {
   std::vector<std::string> found, loopback;

@@ -7,6 +7,9 @@
 
 namespace isthmus::net {
 
+/// The name of this host, as `hostname` prints it.
+std::string host_name();
+
 /// "tcp:ADDRESS:port" for every address of an interface that is up. Loopback addresses come only
 /// without any others. At most 16.
 std::vector<std::string> host_addresses(std::uint16_t port);

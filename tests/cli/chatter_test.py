@@ -3,7 +3,13 @@
 import pytest
 
 from isthmus.chatter import Chatter, LastWords
-from isthmus.endings import how_ended, of_the_rank, surely_killed
+from isthmus.endings import (
+    how_ended,
+    launcher_killed,
+    left_the_others,
+    of_the_rank,
+    surely_killed,
+)
 
 RULE = b"-" * 74 + b"\n"
 BAR = b"=" * 83 + b"\n"
@@ -181,3 +187,27 @@ def test_endings_in_words():
     said = of_the_rank(gone, "east", 137, None)
     assert said.endswith(either)
     assert surely_killed(said).endswith("was killed by signal 9 (SIGKILL)")
+
+
+def test_the_end_of_a_rank_names_its_host():
+    """The host that a gateway or a watcher knows goes before the launcher's."""
+    rank = 'rank 1 (cluster "east")'
+    gone = f"{rank} ended without MPI_Finalize or was killed on n2"
+    assert of_the_rank(gone, "east", 139, 11, "n1").endswith("11 (SIGSEGV) on n2")
+    assert of_the_rank(gone, "east", 3, None) == (
+        f"{rank} ended without MPI_Finalize, with status 3, on n2"
+    )
+    assert left_the_others(gone).startswith(f"{rank} ended without MPI_Finalize on n2, while")
+    early = f"{rank} ended in MPI_Init or was killed on n2"
+    assert of_the_rank(early, "east", 134, 6) == (
+        f"{rank} was killed by signal 6 (SIGABRT) on n2 in MPI_Init"
+    )
+    assert of_the_rank(early, "east", 1, None) == f"{rank} ended in MPI_Init, with status 1, on n2"
+    said = of_the_rank(early, "east", 137, None)
+    assert surely_killed(said) == f"{rank} was killed by signal 9 (SIGKILL) on n2 in MPI_Init"
+
+
+def test_a_native_launcher_that_is_killed():
+    said = launcher_killed("mpirun", "n1", 9)
+    assert said == "the native launcher mpirun was killed by signal 9 (SIGKILL) on n1"
+    assert not launcher_killed("mpirun", "n1", 11)  # it has stumbled over the end of a rank

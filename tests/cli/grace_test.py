@@ -42,6 +42,12 @@ def test_where_hardly_a_rank_can_have_heard():
     assert seconds(GONE, "west", joined=False, fixed=60) == 1
 
 
+def test_a_launcher_may_say_how_its_rank_ended_in_mpi_init():
+    early = Outcome(1, 'rank 2 (cluster "west") ended in MPI_Init or was killed', Weight.FAULT)
+    assert seconds(early, "west", joined=False) == 3
+    assert seconds(early, "east", joined=False) == 1
+
+
 def test_as_the_user_says():
     assert seconds(GONE, "west", fixed=60) == seconds(LOST, "east", fixed=60) == 60
 

@@ -306,3 +306,20 @@ def test_all_agents_end_when_one_fails(pair):
     grid = pair(RUNNING, {"on": {"spawn": [{"die": 3}]}})
     grid.run("-n", "2", "x")
     assert [m["op"] for m in grid.installs["east"].heard][-2:] == ["kill", "end"]
+
+
+@pytest.mark.parametrize("first", ["launcher", "rank"])
+def test_a_killed_native_launcher_is_named_and_not_the_rank_that_ends_with_it(pair, first):
+    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
+    fault = {"say": {"op": "fault", "message": said, "code": 1}}
+    killed = exits(status=137, signal=9, launcher="mpirun", died=said)
+    west = [killed, fault] if first == "launcher" else [fault, killed]
+    done = pair(RUNNING, spawned(*west)).run("-n", "2", "x", env=PATIENT)
+    check(done, 137, "cluster west: the native launcher mpirun was killed by signal 9 (SIGKILL)")
+    assert "rank 1" not in done.stderr
+
+
+def test_exit_without_finalize_names_rank_and_host(pair):
+    said = 'rank 0 (cluster "east") ended without MPI_Finalize or was killed on n1'
+    done = pair(spawned(exits(finalized=False, died=said)), RUNNING).run("-n", "2", "x")
+    check(done, 1, 'rank 0 (cluster "east") ended without MPI_Finalize on n1, while the others')

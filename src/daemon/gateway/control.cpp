@@ -21,7 +21,7 @@ void Control::learn(Peer& from, const control::Joined& joined) {
     learn_joined(joined.node, joined.part, from.node);
   } else if (joined.node == from.node) {
     const core::NodeId self = gateway_.config.node;
-    if (const auto part = processes_.join(from)) learn_joined(self, *part, self);
+    if (const auto part = processes_.join(from, joined.host)) learn_joined(self, *part, self);
   }
 }
 

@@ -117,7 +117,7 @@ struct Attendance {
   std::string cluster;
   int size = 0, joined = 0, left = 0;
   int died = 0;              ///< of those that joined, without leaving: their streams ended
-  std::string first_died{};  ///< its name
+  std::string first_died{};  ///< "RANK ended ... on HOST"
 };
 
 /// A link that has not been heard for a while, for the user.

@@ -71,10 +71,10 @@ class GatewaySet {
   /// Takes the launcher's answer to a process, by a gateway that it is connected to.
   void answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
-  bool joined() const;                              ///< all ranks of this cluster have joined
-  bool finished() const;                            ///< ... and left in good order
-  bool rank_died() const;                           ///< without leaving
-  std::string first_died() const;                   ///< the first such rank, or nothing
+  bool joined() const;             ///< all ranks of this cluster have joined
+  bool finished() const;           ///< ... and left in good order
+  bool rank_died() const;          ///< without leaving
+  std::string first_died() const;  ///< what is said of the first such rank, or nothing
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// The traffic of each link from this side.
   std::vector<LinkCount> counts() const;

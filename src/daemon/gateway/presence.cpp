@@ -4,9 +4,9 @@
 
 namespace isthmus::daemon {
 
-void Presence::die(std::size_t cluster, const std::string& name) {
+void Presence::die(std::size_t cluster, const std::string& ended) {
   Count& count = counts_[cluster];
-  if (count.died++ == 0) count.first_died = name;
+  if (count.died++ == 0) count.first_died = ended;
 }
 
 Presence::Count Presence::of(std::size_t cluster) const {

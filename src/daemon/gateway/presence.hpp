@@ -18,8 +18,8 @@ class Presence {
   /// Returns the number of those of its cluster that have joined.
   int join(std::size_t cluster) { return ++counts_[cluster].joined; }
   void leave(std::size_t cluster) { ++counts_[cluster].left; }
-  /// It has joined, and its stream ended before it left; `name` is for messages.
-  void die(std::size_t cluster, const std::string& name);
+  /// It has joined, and its stream ended before it left; `ended` says so to users.
+  void die(std::size_t cluster, const std::string& ended);
 
   /// All processes of this part of the world that are of these clusters.
   bool all_joined(const core::World& world, std::span<const std::size_t> clusters, int part) const;

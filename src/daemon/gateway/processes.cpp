@@ -56,7 +56,8 @@ std::size_t Processes::cluster_of(const Peer& process) const {
   return gateway_.router.world()->cluster_of_node(process.node);
 }
 
-std::optional<int> Processes::join(Peer& peer) {
+std::optional<int> Processes::join(Peer& peer, const std::string& host) {
+  processes_[peer.node].host = host;
   if (std::exchange(processes_[peer.node].joined, true)) return {};
   const core::Cluster& cluster = gateway_.router.world()->clusters[cluster_of(peer)];
   const int number = presence_.join(cluster_of(peer));
@@ -100,15 +101,16 @@ void Processes::connected(Peer& /*peer*/) {}
 void Processes::lost(Peer& peer, const net::Loss& loss) {
   Process& process = processes_[peer.node];
   const std::string name = gateway_.name(peer.node);
-  if (process.joined && loss.by_peer) presence_.die(cluster_of(peer), name);
+  const std::string ended = name + " ended without MPI_Finalize or was killed" +
+                            (process.host.empty() ? "" : " on " + process.host);
+  if (process.joined && loss.by_peer) presence_.die(cluster_of(peer), ended);
   if (gateway_.closing) return gateway_.check_closed();
   log::debug("a stream of {} has ended: {}", name, loss.reason);
   // On one host a connection ends with its process. So it may between hosts, or the network has cut
   // it; then the process connects again. Its abort, if it called that, arrived before.
   const bool same_host = peer.conduit().config().patience == core::Time::zero();
-  const std::string sentence = loss.by_peer
-                                   ? name + " ended without MPI_Finalize or was killed"
-                                   : "the connection of " + name + " is lost: " + loss.reason;
+  const std::string sentence =
+      loss.by_peer ? ended : "the connection of " + name + " is lost: " + loss.reason;
   if (same_host || !process.joined) {
     gateway_.fault(sentence);
   } else if (loss.by_peer) {

@@ -26,7 +26,7 @@ class Processes final : private PeerKind {
   void welcome(net::Listener::Newcomer newcomer);
   /// It is connected to all gateways here. Returns its part of the world if that is whole now.
   /// Calls Events::joined after the last of a cluster.
-  std::optional<int> join(Peer& process);
+  std::optional<int> join(Peer& process, const std::string& host);
   /// It has lost this gateway, and goes on by others.
   void goes_on_without(core::NodeId process);
   /// All processes of a part may begin.
@@ -48,6 +48,7 @@ class Processes final : private PeerKind {
  private:
   struct Process {
     bool joined = false;
+    std::string host;     // once it has joined
     bool counts = false;  // asked what it has sent without gateways, has not answered
     std::map<std::size_t, net::DirectCount> crossed;  // that, by cluster
     std::string last_failure;                         // of its connection
