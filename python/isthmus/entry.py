@@ -1,5 +1,6 @@
 """The beginning of the command `isthmus`. A run starts before the other commands are imported."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -8,6 +9,11 @@ from pathlib import Path
 from isthmus.errors import IsthmusError
 
 COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts of shells: print completions, run nothing
+
+_NO_PROCESS = (
+    "this host refuses another process or thread\n"
+    "  Raise the limit (ulimit -u, or pids.max of the control group)."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,12 +47,15 @@ def guarded(command: Callable[[], int]) -> int:
         return 130
     except BrokenPipeError:
         return 141
-    except OSError:
-        if why := _no_working_directory():
+    except OSError as error:
+        if why := _no_working_directory() or (_NO_PROCESS if error.errno == errno.EAGAIN else ""):
             print(f"isthmus: {why}", file=sys.stderr)
             return 1
         raise
     except RuntimeError as error:
+        if "start new thread" in str(error):  # as threading says it
+            print(f"isthmus: {_NO_PROCESS}", file=sys.stderr)
+            return 1
         if "home directory" not in str(error):  # as pathlib says it
             raise
         print("isthmus: this user has no home directory\n  Set HOME.", file=sys.stderr)

@@ -1,7 +1,5 @@
 #include "net/endpoint_io.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "core/trace/trace.hpp"
 #include "net/descriptors.hpp"
 #include "net/share_body.hpp"
+#include "net/start_thread.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -107,20 +106,7 @@ void Endpoint::Io::start() {
   make_direct();
   if (direct->any()) reserve_descriptors(kDescriptors);
   for (std::size_t i = 0; i < gates.size(); ++i) connect(i);
-  // The program's signals are the program's: this thread takes none.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread = std::thread([this] {
-      pthread_setname_np(pthread_self(), "isthmus");
-      turn.run();
-    });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = start_thread("isthmus", [this] { turn.run(); });
 }
 
 void Endpoint::Io::stop() {

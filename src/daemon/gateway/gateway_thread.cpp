@@ -1,7 +1,5 @@
 #include "daemon/gateway/gateway_thread.hpp"
 
-#include <pthread.h>
-
 #include <asio/executor_work_guard.hpp>
 #include <deque>
 #include <exception>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "net/looking_loop.hpp"
+#include "net/start_thread.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -60,8 +59,7 @@ GatewayThread::GatewayThread(asio::io_context& owner) : owner_(owner) {}
 
 GatewayThread::GatewayThread(asio::io_context& owner, const std::string& name)
     : owner_(owner), own_(std::make_unique<Own>()) {
-  own_->thread = std::thread([own = own_.get(), &owner] { own->run(owner); });
-  ::pthread_setname_np(own_->thread.native_handle(), name.substr(0, 15).c_str());
+  own_->thread = net::start_thread(name, [own = own_.get(), &owner] { own->run(owner); });
 }
 
 GatewayThread::~GatewayThread() {

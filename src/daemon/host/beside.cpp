@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <exception>
 #include <iostream>
 
@@ -35,10 +36,11 @@ bool start_beside(const char* name, std::vector<int> keep, const std::function<v
   if (between > 0) {
     int status = 0;
     waitpid(between, &status, 0);
+    errno = WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
     return status == 0;
   }
   const pid_t beside = fork();
-  if (beside != 0) _exit(beside < 0 ? 1 : 0);
+  if (beside != 0) _exit(beside < 0 ? errno : 0);
   prctl(PR_SET_NAME, name);
   let_go(keep);
   try {

@@ -7,6 +7,10 @@
 
 namespace isthmus::daemon {
 
+/// The remedy for a process or thread that the system refuses.
+inline constexpr const char* kRaiseLimit =
+    "Raise the limit on processes and threads (ulimit -u, or pids.max of the control group).";
+
 /// A sentence that says what is wrong and where, and what can be done about it (may be empty).
 class Failure : public std::runtime_error {
  public:

@@ -150,7 +150,10 @@ void RankView::look(pid_t pid, Sighting& found) {
   in_container_ = in_container_ || fs::path(executable(pid)).filename() == "podman";
   const auto mapped = mapped_in(pid);
   if (!mapped) look_from_outside(pid, found);
-  if (mapped && mapped->joins) found.through = true;
+  if (mapped && mapped->joins) {
+    found.through = pid;
+    found.joined = mapped->joined;
+  }
   if (mapped && !mapped->joins) {
     const auto process = Environment::of_process(pid);
     const bool has_library = !mapped->bare_library.empty() || mapped->covered_library;
@@ -167,7 +170,7 @@ void RankView::look(pid_t pid, Sighting& found) {
     if (mapped->covered_library && process && !process->get("ISTHMUS_WORLD")) return;
   }
   for (const pid_t child : children(pid)) {
-    if (!found.through) look(child, found);
+    if (found.through == 0) look(child, found);
   }
 }
 
@@ -176,7 +179,7 @@ void RankView::look_into_containers(Sighting& found) {
   for (const pid_t monitor : named("conmon")) {
     for (const pid_t pid : children(monitor)) {
       const auto process = Environment::of_process(pid);
-      if (!found.through && process && is_same_rank(*process, environment_)) look(pid, found);
+      if (found.through == 0 && process && is_same_rank(*process, environment_)) look(pid, found);
     }
   }
 }
@@ -184,7 +187,7 @@ void RankView::look_into_containers(Sighting& found) {
 Sighting RankView::look() {
   Sighting found;
   look(rank_, found);
-  if (in_container_ && !found.through) look_into_containers(found);
+  if (in_container_ && found.through == 0) look_into_containers(found);
   return found;
 }
 

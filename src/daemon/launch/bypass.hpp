@@ -13,10 +13,11 @@ namespace isthmus::daemon {
 
 /// The result of a look at the processes of a rank.
 struct Sighting {
-  bool through = false;  ///< one joins the grid: all is well
-  pid_t bypass = 0;      ///< one in which MPI has begun without Isthmus; 0: none
-  std::string program;   ///< its executable
-  std::string reason;    ///< a clause that says why, and a sentence with the remedy
+  pid_t through = 0;    ///< one that joins the grid, or has; 0: none
+  bool joined = false;  ///< it has: all is well
+  pid_t bypass = 0;     ///< one in which MPI has begun without Isthmus; 0: none
+  std::string program;  ///< its executable
+  std::string reason;   ///< a clause that says why, and a sentence with the remedy
 };
 
 class RankView {

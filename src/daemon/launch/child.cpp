@@ -102,8 +102,7 @@ Child start_child(const ChildPlan& plan) {
 
   const pid_t pid = fork();
   if (pid < 0) {
-    throw Failure("cannot start '" + plan.argv.front() + "': " + std::strerror(errno),
-                  "Check the limits on processes and memory (ulimit -u).");
+    throw Failure("cannot start '" + plan.argv.front() + "': " + std::strerror(errno), kRaiseLimit);
   }
   if (pid == 0) {
     reset_signals();

@@ -14,6 +14,7 @@ namespace isthmus::daemon {
 
 struct ChildPlan {
   std::vector<std::string> argv;  ///< argv[0] is a path; PATH is not searched
+  std::string launcher;           ///< the native launcher's name, for messages; may be empty
   Environment environment;
   std::string directory;     ///< empty: the present one
   bool piped_stdin = false;  ///< else it reads /dev/null

@@ -66,6 +66,7 @@ Mapped read_maps(std::istream& maps) {
     const bool mpi = is_mpi_library_name(name);
     if (name == kJoins || name.starts_with(kJoinsByFile)) {
       found.joins = true;
+      found.joined = line->permissions[0] == 'r';
     } else if (name.starts_with(kOwn) && !name.starts_with(kFace)) {
       const std::string_view rest = name.substr(kOwn.size());
       const std::string abi(rest.substr(0, rest.find('-')));

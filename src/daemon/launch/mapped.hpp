@@ -12,6 +12,7 @@ namespace isthmus::daemon {
 /// The mappings of a process that matter here.
 struct Mapped {
   bool joins = false;              ///< it joins the grid, or has: MPI_Init came to Isthmus
+  bool joined = false;             ///< it has
   std::vector<std::string> stubs;  ///< ABIs of the entry stubs: "ompi"
   /// Path of an MPI library without a stub in the process. Empty: there is none.
   std::string bare_library;

@@ -28,6 +28,16 @@ TEST(Mapped, NothingOfMpi) {
   EXPECT_FALSE(found.covered_library);
 }
 
+TEST(Mapped, TheMarkOfMpiInitIsReadableOnceTheRankHasJoined) {
+  for (const bool joined : {false, true}) {
+    std::istringstream maps(std::string("7f00-7f01 ") + (joined ? "r" : "-") +
+                            "--p 00000000 00:01 12    /memfd:isthmus-joins (deleted)\n");
+    const Mapped found = read_maps(maps);
+    EXPECT_TRUE(found.joins);
+    EXPECT_EQ(found.joined, joined);
+  }
+}
+
 TEST(Mapped, ALibraryAloneIsBare) {
   EXPECT_EQ(with({"/opt/my mpi/libmpi.so.40.30.4"}).bare_library, "/opt/my mpi/libmpi.so.40.30.4");
   EXPECT_EQ(with({"/lib/libmpi.so.20"}).bare_library, "/lib/libmpi.so.20");

@@ -82,12 +82,19 @@ std::vector<pid_t> children(pid_t pid) {
   return found;
 }
 
+pid_t parent_of(pid_t pid) { return read_stat(fs::path("/proc") / std::to_string(pid)).parent; }
+
+std::string name_of(pid_t pid) {
+  std::string name;
+  std::ifstream file(fs::path("/proc") / std::to_string(pid) / "comm");
+  std::getline(file, name);
+  return name;
+}
+
 std::vector<pid_t> named(const std::string& name) {
   std::vector<pid_t> found;
-  for_processes([&](pid_t pid, const fs::path& folder) {
-    std::string comm;
-    std::getline(std::ifstream(folder / "comm"), comm);
-    if (comm == name) found.push_back(pid);
+  for_processes([&](pid_t pid, const fs::path&) {
+    if (name_of(pid) == name) found.push_back(pid);
   });
   return found;
 }

@@ -197,6 +197,8 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   child.argv = launch_command(chosen->launcher, launch);
   if (chosen->launcher.kind == LauncherKind::Template) {
     child.argv.front() = find_program(child.argv.front(), site_);
+  } else {
+    child.launcher = fs::path(child.argv.front()).filename().string();
   }
   child.directory = site_.directory;
   child.here = launch.here || chosen->launcher.kind == LauncherKind::Template;

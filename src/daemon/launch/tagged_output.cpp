@@ -14,7 +14,9 @@
 #include <cstring>
 #include <iostream>
 
+#include "daemon/host/failure.hpp"
 #include "daemon/host/file_descriptor.hpp"
+#include "daemon/host/host.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -118,8 +120,9 @@ int run_tagged(const std::string& tag, const std::function<int()>& become) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
-    std::cerr << "isthmus: cannot fork: " << std::strerror(errno) << std::endl;
-    return 126;
+    throw Failure("cannot start a process for the rank's output on " + host_name() + ": " +
+                      std::strerror(errno),
+                  kRaiseLimit);
   }
   if (child == 0) {
     // Its own group: a signal to the launcher's group then reaches it once, through its parent.

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
+#include "net/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -126,7 +126,7 @@ class Failures final : public core::Service {
         start_helper([context, number, sentence = found->second.sentence] {
           watch(context, number, sentence);
         });
-      } catch (const std::system_error&) {
+      } catch (const net::NoThread&) {
         found->second.watched = false;  // as without the notice
       }
     }

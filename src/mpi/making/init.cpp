@@ -45,8 +45,8 @@ bool natively_ended() {
 }
 
 /// A mapping whose name the rank watcher finds (daemon/launch/mapped.hpp): from now on the native
-/// library may begin.
-void show_joining() {
+/// library may begin. Returns its address; null if there is none.
+void* show_joining() {
   int file = memfd_create("isthmus-joins", MFD_CLOEXEC);
   for (const char* folder : {"/dev/shm", "/tmp"}) {  // used if the system refuses memfd_create
     if (file >= 0) break;
@@ -54,9 +54,15 @@ void show_joining() {
     file = mkostemp(path.data(), O_CLOEXEC);
     if (file >= 0) unlink(path.c_str());
   }
-  if (file < 0) return;
-  mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE, file, 0);
+  if (file < 0) return nullptr;
+  void* const mark = mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE, file, 0);
   close(file);
+  return mark == MAP_FAILED ? nullptr : mark;
+}
+
+/// From now on the gateways notice the end of this process, and the watcher may leave.
+void show_joined(void* mark) {
+  if (mark != nullptr) mprotect(mark, 1, PROT_READ);
 }
 
 /// Initializes the native library by `as_asked`, or at the thread level that Isthmus needs; then
@@ -65,7 +71,7 @@ template <class AsAsked>
 int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& as_asked) {
   ProgressBy by = ProgressBy::None;
   std::string wrong;
-  show_joining();
+  void* const mark = show_joining();
   try {
     by = choose_progress(required == MPI_THREAD_MULTIPLE);
   } catch (const std::invalid_argument& setting) {
@@ -84,6 +90,7 @@ int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& a
   if (code != MPI_SUCCESS) return code;
   if (!wrong.empty()) abort_grid(1, "cannot join the grid: " + wrong);
   join_grid(by);
+  show_joined(mark);
   // A spawned process connects to its parents now, while all of its world are here.
   if (MPI_Comm parent = MPI_COMM_NULL; setting("ISTHMUS_PARENT") != nullptr) {
     return isthmus_Comm_get_parent(&parent);

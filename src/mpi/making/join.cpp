@@ -30,6 +30,8 @@
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/waits.hpp"
 #include "mpi/request/whereabouts.hpp"
+#include "net/host_addresses.hpp"
+#include "net/report.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -79,7 +81,7 @@ void read_settings(Grid& grid, const Environment& environment) {
   grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
 }
 
-std::unique_ptr<Grid> make_grid(Environment environment) {
+std::unique_ptr<Grid> make_grid(const Environment& environment) {
   auto made = std::make_unique<Grid>();
   made->learn_world(std::make_shared<const core::World>(core::world_from_json(environment.world)));
   const core::World& world = made->world();
@@ -128,7 +130,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.world = world;
   config.node = made->node;
   config.job = environment.job;
-  config.secret = std::move(environment.secret);
+  config.secret = environment.secret;
   config.memory = !environment.sockets;
   config.lend_from = environment.lend_from;
   config.ports = environment.ports;
@@ -141,6 +143,27 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
       std::move(config),
       [speaks](const std::string& sentence, int code) { on_fault(speaks, sentence, code); });
   return made;
+}
+
+/// Ends the job without an endpoint. The launcher learns which rank failed, where, and why; if it
+/// cannot be told, standard error has the sentence.
+[[noreturn]] void end_joining(const Environment& environment, const std::string& why) {
+  std::string sentence = "cannot join the grid: " + why;
+  try {
+    const core::World world = core::world_from_json(environment.world);
+    int native_rank = 0;
+    native.Comm_rank(MPI_COMM_WORLD, &native_rank);
+    const int node = environment.first + native_rank;
+    sentence =
+        world.name_of(static_cast<core::NodeId>(node)) + " on " + net::host_name() + " " + sentence;
+    const net::Credentials credentials{environment.job, environment.secret};
+    const bool in_world = node >= 0 && node < world.size();
+    if (in_world && net::report_fault(world, node, credentials, sentence, kLastWait).empty()) {
+      abort_grid(1, "");
+    }
+  } catch (const std::exception&) {  // of an unreadable world: `why` says so
+  }
+  abort_grid(1, sentence);
 }
 
 std::atomic<bool> has_left = false;
@@ -168,8 +191,10 @@ void leave_when_self_is_deleted() {
 void join_grid(ProgressBy by) {
   if (!in_grid() || grid()) return;
   const Inside inside;
+  Environment environment;
   try {
-    auto made = make_grid(read_environment());
+    environment = read_environment();
+    auto made = make_grid(environment);
     if (!made) return;
     Grid* const joined = made.release();  // never deleted: threads of ours may still use it
     set_grid(joined);
@@ -184,7 +209,8 @@ void join_grid(ProgressBy by) {
     agree_on_limits();
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
-    abort_grid(1, std::string("cannot join the grid: ") + failure.what());
+    if (grid() == nullptr) end_joining(environment, failure.what());
+    abort_grid(1, "cannot join the grid on " + net::host_name() + ": " + failure.what());
   }
 }
 

@@ -1,5 +1,7 @@
 #include "mpi/process/file_requests.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -11,6 +13,8 @@
 #include "file/server.hpp"
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
+#include "net/host_addresses.hpp"
+#include "net/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -31,14 +35,27 @@ class Answers {
     ++waiting.messages;
     waiting.bytes += bytes.size();
     queue_.push_back({std::move(by), from, {bytes.begin(), bytes.end()}});
-    if (!std::exchange(started_, true)) {
-      start_helper([this] { run(); });
-    }
+    if (!started_) start();
     come_.notify_one();
     return true;
   }
 
  private:
+  // On the thread that does the I/O. Without the service other processes would wait for ever.
+  void start() {
+    try {
+      start_helper([this] { run(); });
+      started_ = true;
+    } catch (const net::NoThread& refused) {
+      const std::string sentence = "rank " + std::to_string(last_grid()->world_rank) + " on " +
+                                   net::host_name() + " cannot serve files: " + refused.what();
+      const std::string line = "isthmus: " + sentence + "\n";
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+      last_grid()->endpoint->abort(1, sentence);
+      _exit(1);
+    }
+  }
+
   struct Message {
     std::shared_ptr<FileRequests> by;
     core::NodeId from;

@@ -1,11 +1,11 @@
 #include "mpi/process/file_worker.hpp"
 
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
-#include <thread>
 #include <utility>
+
+#include "net/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -14,8 +14,9 @@ class Worker {
  public:
   void add(JobRef job) {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(started_, true)) {
+    if (!started_) {
       start_helper([this] { run(); });
+      started_ = true;
     }
     jobs_.push_back(std::move(job));
     come_.notify_one();
@@ -56,16 +57,16 @@ void Job::run() noexcept {
 JobRef do_later(std::function<void()> work) {
   static auto* const worker = new Worker;  // never destroyed: its thread outlives static objects
   auto job = std::make_shared<Job>(std::move(work));
-  worker->add(job);
+  try {
+    worker->add(job);
+  } catch (const net::NoThread&) {
+    job->run();  // in this thread: slower, and as right
+  }
   return job;
 }
 
 void start_helper(std::function<void()> body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread(std::move(body)).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  net::start_thread("isthmus-helper", std::move(body)).detach();
 }
 
 }  // namespace isthmus::face

@@ -27,10 +27,12 @@ class Job {
 };
 using JobRef = std::shared_ptr<Job>;
 
-/// The worker does it, after all that it was given before.
+/// The worker does it, after all that it was given before. If the system refuses a thread for it,
+/// the caller does it before this returns.
 JobRef do_later(std::function<void()> work);
 
-/// Starts a thread for `body` that gets no signals of the program and ends with the process.
+/// Starts a thread for `body` that gets no signals of the program and ends with the process. Throws
+/// net::NoThread.
 void start_helper(std::function<void()> body);
 
 }  // namespace isthmus::face

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <vector>
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/profile/thread.hpp"
+#include "net/start_thread.hpp"
 
 namespace isthmus::face::profile {
 namespace {
@@ -57,14 +57,13 @@ bool waits_for_wan(const Thread& thread, std::optional<Expected>& expected) {
 
 }  // namespace
 
+// Without a thread the profile has no shares of waiting, and the program goes on.
 Sampler::Sampler() {
-  // The program's signals are for its own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    thread_ = net::start_thread("isthmus-sampler", [this] { run(); });
+  } catch (const net::NoThread&) {
+    ending_ = true;
+  }
 }
 
 void Sampler::stop() {
