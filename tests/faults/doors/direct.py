@@ -14,7 +14,7 @@ class Direct(Door):
 
     def __init__(self, folder: Path, host: str) -> None:
         super().__init__(folder, host)
-        self.ports = list(range(self.port, self.port + 4))
+        self.ports = [self.port + number for number in range(4)]
 
     def come(self) -> None:
         clusters = "".join(

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from faulty import AS_ROOT, COMPILERS
 from marks import MARK, processes
@@ -48,7 +49,7 @@ class Door:
             "ISTHMUS_HOME": str(folder),
         }  # fmt: skip
         self.port = free_port(4)
-        self.ports = [self.port]
+        self.ports: list[int | str] = [self.port]
         self.bell = folder / "bell"
         self.started: list[subprocess.Popen[str]] = []
 
@@ -73,12 +74,14 @@ class Door:
 
     # -- for those below -----------------------------------------------------------------------
 
-    def isthmus(self, *words: object, **more: str) -> subprocess.Popen[str]:
+    def isthmus(
+        self, *words: object, stdin: IO[str] | int = subprocess.DEVNULL, **more: str
+    ) -> subprocess.Popen[str]:
         number = len(self.started)
         files = [(self.folder / f"{number}.{name}").open("w") for name in ("out", "err")]
         process = subprocess.Popen(
             [sys.executable, "-m", "isthmus", *map(str, words)],
-            env={**self.environment, **more}, stdin=subprocess.DEVNULL,
+            env={**self.environment, **more}, stdin=stdin,
             stdout=files[0], stderr=files[1], text=True, cwd=self.folder,
         )  # fmt: skip
         for file in files:

@@ -106,9 +106,10 @@ class _Stranger:
 
 
 class Strangers:
-    """Within `with`: those of the kind, at each of the ports of the host."""
+    """Within `with`: those of the kind, at each of the ports of the host. A path is the port of a
+    unix socket."""
 
-    def __init__(self, host: str, ports: Sequence[int], kind: Kind, opening: Opening) -> None:
+    def __init__(self, host: str, ports: Sequence[int | str], kind: Kind, opening: Opening) -> None:
         self._host = host
         self._ports = ports
         self._kind = kind
@@ -169,16 +170,20 @@ class Strangers:
     def _knock(self) -> bool:
         """False: nobody listens there."""
         source = self._kind.source(self.tries)
-        stranger = socket.socket(socket.AF_INET6 if ":" in source else socket.AF_INET)
         port = self._ports[self.tries % len(self._ports)]
+        family = socket.AF_INET6 if ":" in source else socket.AF_INET
+        stranger = socket.socket(socket.AF_UNIX if isinstance(port, str) else family)
         self.tries += 1
         try:
-            stranger.setsockopt(socket.IPPROTO_IP, _BIND_ADDRESS_NO_PORT, 1)
-            if self._kind.ipv6:
-                stranger.setsockopt(socket.IPPROTO_IPV6, _IPV6_FREEBIND, 1)
-            stranger.bind((source, 0))
             stranger.settimeout(0.2)
-            stranger.connect((self._host, port))
+            if isinstance(port, str):
+                stranger.connect(port)
+            else:
+                stranger.setsockopt(socket.IPPROTO_IP, _BIND_ADDRESS_NO_PORT, 1)
+                if self._kind.ipv6:
+                    stranger.setsockopt(socket.IPPROTO_IPV6, _IPV6_FREEBIND, 1)
+                stranger.bind((source, 0))
+                stranger.connect((self._host, port))
         except OSError:
             stranger.close()
             return False
