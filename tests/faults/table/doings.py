@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
 
+import queued
 from scene import Scene
 
 Doing = Callable[[Scene], None]
@@ -229,6 +230,13 @@ def load(processes: int, seconds: float) -> Doing:
             process.wait()
 
     return doing
+
+
+def submitted(scene: Scene) -> None:
+    """The run is a job by `isthmus submit`."""
+    scene.queued = True
+    scene.grid = queued.GRID
+    scene.env = queued.prepare(scene.folder, os.environ["PATH"])
 
 
 def nothing(_: Scene) -> None:

@@ -106,6 +106,17 @@ PROCESSES = [
     stopped("isthmus run", 90, long=True),
 ]  # fmt: skip
 
+# The orchestrator's messages are in a file, and `isthmus attach` shows them.
+SUBMITTED = [
+    signalled("the orchestrator", SIGKILL, None, ("is lost: its process is gone",),
+              prepare=do.submitted),
+    signalled("the orchestrator", SIGTERM, 143, ("SIGTERM: ended everything",),
+              prepare=do.submitted),
+    stopped("the orchestrator", 30, prepare=do.submitted),
+    signalled("the agent", SIGKILL, None, ("cluster a",), "a0", " of a submitted job",
+              prepare=do.submitted),
+]  # fmt: skip
+
 GONE_ON = ("the other gateways of the cluster go on",)
 LEAVES = ("was not heard for long, and leaves",)
 TWO = ", one of two"
@@ -171,7 +182,7 @@ HOSTS = [
     Row("a load of 40", do.load(40, 20), patience=120, long=True),
 ]  # fmt: skip
 
-ROWS: list[Row] = [*PROCESSES, *GATEWAYS, *LINKS, *HOSTS]
+ROWS: list[Row] = [*PROCESSES, *SUBMITTED, *GATEWAYS, *LINKS, *HOSTS]
 # Two at a time, at random: those that end within, and after which the run goes on.
 PASSING = [r for r in ROWS if r.status == 0 and not r.long and not r.prepare and not r.grid
            and r.testbed[0] == "hablot" and "MTU" not in r.name]  # fmt: skip

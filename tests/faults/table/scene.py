@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import queued
+
 ROUND = re.compile(r"round (\d+)")
 LIMIT = 150.0  # seconds, for a run that has to end
 WORDS = Callable[[str], bool]
@@ -58,6 +60,7 @@ ROLES: dict[str, WORDS] = {
         re.match(r"\S*(orted|hydra_pmi_proxy|prted)\"? ", line)
     ),
     "isthmus run": is_run,
+    "the orchestrator": lambda line: " -m isthmus submit" in line,  # the command has ended
     "ssh to b0": lambda line: bool(re.match(r"ssh -F .* b0 ", line)),
     "sshd's session": lambda line: line.startswith("sshd: ") and "listener" not in line,
 }
@@ -97,6 +100,7 @@ class Scene:
         self.data = folder / "disk" / "data"  # the traffic's file
         self.grid = ""  # a grid file's text, else the testbed's
         self.limits = ""  # shell commands before the run
+        self.queued = False  # by `isthmus submit`
         self.env: dict[str, str] = {}
         self.groups: list[Path] = []  # control groups, to be removed
         self.others: list[subprocess.Popen[bytes]] = []  # beside the run
@@ -108,9 +112,11 @@ class Scene:
         words = [*options, self.program, self.bell, self.data, "spawn"]
         self.before = set(processes())
         self.shm_before = self._shm()
+        command = [sys.executable, "-m", "isthmus", "run", *map(str, words)]
+        if self.queued:
+            command = queued.submitting(self.lab, list(map(str, words[:-1])))
         self.run = subprocess.Popen(
-            ["sh", "-c", f'{self.limits}exec "$@"', "sh",
-             sys.executable, "-m", "isthmus", "run", *map(str, words)],
+            ["sh", "-c", f'{self.limits}exec "$@"', "sh", *command],
             stdin=subprocess.DEVNULL, stdout=self.out.open("wb"), stderr=self.err.open("wb"),
             env={**os.environ, **self.env},
         )  # fmt: skip
