@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "coll/engine/mpi_error.hpp"
 #include "coll/engine/task.hpp"
-#include "core/mpi_error.hpp"
 
 namespace isthmus::coll {
 
