@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           posted.operation()->nap(std::chrono::microseconds(1));
         }
       }
-    } catch (const MpiError&) {
+    } catch (const isthmus::MpiError&) {
       continue;
     }
   }
