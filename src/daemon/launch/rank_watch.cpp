@@ -122,6 +122,10 @@ void watch_joining(const Watch& watch, pid_t joining) {
   // agent ends what its launcher has left.
   setpgid(0, 0);
   std::signal(SIGTERM, SIG_IGN);
+  // Hydra reports the end of a rank once no process holds the ranks' output. If that takes long, it
+  // joins the status of the ranks that it has killed to that of the first (2026-11: status 137 in
+  // place of 7).
+  dup2(STDIN_FILENO, STDERR_FILENO);
   const End end(joining);
   const auto since = Clock::now();
   bool looked = false;
