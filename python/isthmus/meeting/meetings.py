@@ -77,7 +77,8 @@ class Meetings:
         """The answer to the rank. RefusedError, or RunError with the reason."""
         home = self._growing.home(rank)
         clock = asyncio.get_running_loop().time
-        deadline = clock() + (PATIENCE if limit is None else limit)
+        within = PATIENCE if limit is None else limit
+        deadline = clock() + within
         other = await self._meet(port, deadline)
         async with other.joining:
             if other.home is None:
@@ -86,7 +87,7 @@ class Meetings:
             told = await other.wire.ask("know", clusters=self._growing.own())
             await other.guests.admit(told.get("clusters"), other.home)
         left = max(deadline - clock(), 0.0)
-        said = await other.wire.ask("connect", port=str(port), node=rank, limit=left)
+        said = await other.wire.ask("connect", port=str(port), node=rank, limit=left, within=within)
         # The accepting process may have been spawned meanwhile.
         await other.guests.admit(said.get("clusters"), other.home)
         peer = said.get("peer")
@@ -246,12 +247,14 @@ class Meetings:
                 node, limit = message.get("node"), message.get("limit")
                 if type(node) is not int or not isinstance(limit, int | float):
                     raise RunError("a connecting side must give its number and how long it waits")
-                return await self._wait_at(port, other.guests.node(node), float(limit))
+                within = message.get("within")  # with the time that the way here took
+                within = float(within if isinstance(within, int | float) else limit)
+                return await self._wait_at(port, other.guests.node(node), float(limit), within)
             case what:
                 raise RunError(f"the run {self._job} does not know the request '{what}'")
 
-    async def _wait_at(self, port: str, node: int, limit: float) -> Message:
-        """Waits until somebody accepts there."""
+    async def _wait_at(self, port: str, node: int, limit: float, within: float) -> Message:
+        """Waits until somebody accepts there. The error says `within`."""
         met: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
         def answer(said: Message) -> None:
@@ -267,7 +270,7 @@ class Meetings:
         if not met.done():
             raise RefusedError(
                 "port",
-                f"nobody has accepted at the port {shown(port)} within {limit:g} s (the info key "
+                f"nobody has accepted at the port {shown(port)} within {within:g} s (the info key "
                 "'timeout' sets a longer limit)",
             )
         said = met.result()
