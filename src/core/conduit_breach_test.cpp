@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "core/conduit_peer.hpp"
@@ -17,7 +18,7 @@ class Breach : public testing::Test {
   Conduit::Input give(const std::vector<std::byte>& bytes) {
     return conduit.input(stream, bytes, Time::zero(), [](const auto&, auto) { return true; });
   }
-  void expect_broken(const std::vector<std::byte>& bytes, const char* reason) {
+  void expect_broken(const std::vector<std::byte>& bytes, const std::string& reason) {
     const auto result = give(bytes);
     EXPECT_EQ(result.outcome, Conduit::Outcome::Broken);
     EXPECT_THAT(result.reason, testing::HasSubstr(reason));
@@ -86,7 +87,8 @@ TEST_F(Breach, AProbeWaitsForHelloAndGoesFirst) {
 TEST_F(Breach, AnotherVersion) {
   Hello h = hello();
   h.version = kProtocolVersion + 1;
-  expect_broken(packet(FrameKind::Hello, 0, encode_hello(h)), "speaks version 2 of the protocol");
+  expect_broken(packet(FrameKind::Hello, 0, encode_hello(h)),
+                "speaks version " + std::to_string(kProtocolVersion + 1) + " of the protocol");
   EXPECT_THAT(conduit.dead(), testing::HasSubstr("9.9.9"));
   EXPECT_THAT(conduit.dead(), testing::HasSubstr("0.test"));
 }

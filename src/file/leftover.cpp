@@ -11,12 +11,22 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 #include "core/tidying.hpp"
 
 namespace isthmus::file {
 namespace {
+
+int given = -1;  // tell_tidier_at's
+
+// A path that cannot be completed is no file's; whoever opens it reports that.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.string();
+}
 
 /// The process that removes files once this one has ended.
 class Tidier {
@@ -33,6 +43,7 @@ class Tidier {
  private:
   /// This end of the socket, or -1. The process belongs to the run, but is no rank.
   static int start() {
+    if (given >= 0) return given;
     const char* const daemon = std::getenv("ISTHMUS_DAEMON");
     std::array<int, 2> ends{};
     if (daemon == nullptr || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data())) {
@@ -86,10 +97,12 @@ Tidier& tidier() {
 
 }  // namespace
 
-Leftover::Leftover(const std::string& path) : path_(std::filesystem::absolute(path)) {
+Leftover::Leftover(const std::string& path) : path_(absolute(path)) {
   tidier().tell(core::kTidyRemove, path_);
 }
 
 Leftover::~Leftover() { tidier().tell(core::kTidyKeep, path_); }
+
+void tell_tidier_at(int socket) { given = socket; }
 
 }  // namespace isthmus::file

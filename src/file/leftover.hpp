@@ -20,4 +20,7 @@ class Leftover {
   std::string path_;
 };
 
+/// For tests: objects tell this socket instead of a process. Before the first object.
+void tell_tidier_at(int socket);
+
 }  // namespace isthmus::file

@@ -2,17 +2,20 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <csignal>
+#include <climits>
 #include <filesystem>
 #include <random>
 #include <thread>
 
 #include "file/error.hpp"
+#include "file/leftover.hpp"
 #include "file/test_service.hpp"
 
 namespace isthmus::file {
@@ -79,16 +82,18 @@ TEST(Server, WhoMayHaveOneFileGetsNoOther) {
   EXPECT_TRUE(removed.empty());
 }
 
-// As a signal does that ends a run, where the process that would remove the file is elsewhere.
-TEST(Server, ASignalRemovesAFileThatIsToGo) {
+// A file that is to go is known to the process that removes it once this one has ended.
+TEST(Server, AFileThatIsToGoIsTold) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("isthmus-server-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
-  const auto left_by = [&](bool of_other_run, bool closes) {
-    const std::string path = folder / "file";
+  const std::string path = folder / "file";
+  const auto told_of = [&](bool of_other_run, bool closes) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
     const pid_t child = fork();
     if (child == 0) {
-      std::signal(SIGTERM, SIG_DFL);
+      tell_tidier_at(ends[1]);
       Server server;
       Request request;
       request.op = Op::Open;
@@ -99,17 +104,22 @@ TEST(Server, ASignalRemovesAFileThatIsToGo) {
       (void)server.handle(1, request, of_other_run ? &only : nullptr);
       request.op = Op::Close;
       if (closes) (void)server.handle(1, request);
-      raise(SIGTERM);
-      _exit(1);
+      _exit(0);
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status)) << status;
-    return std::filesystem::remove(path);
+    close(ends[1]);
+    waitpid(child, nullptr, 0);
+    std::string told;
+    std::array<char, PATH_MAX + 1> packet{};
+    for (ssize_t got = 0; (got = recv(ends[0], packet.data(), packet.size(), 0)) > 0;) {
+      EXPECT_EQ(std::string(packet.data() + 1, static_cast<std::size_t>(got) - 1), path);
+      told += packet[0];
+    }
+    close(ends[0]);
+    return told;
   };
-  EXPECT_FALSE(left_by(false, false));
-  EXPECT_TRUE(left_by(false, true)) << "closed: who asked removes it";
-  EXPECT_TRUE(left_by(true, false)) << "another run removes nothing here";
+  EXPECT_EQ(told_of(false, false), "+");
+  EXPECT_EQ(told_of(false, true), "+-") << "closed: whoever asked removes it";
+  EXPECT_EQ(told_of(true, false), "") << "another run removes nothing here";
   std::filesystem::remove_all(folder);
 }
 
