@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace isthmus::core {
@@ -19,27 +20,34 @@ constexpr std::array<std::string_view, kCount> kNames{
     "several-looks",   "share-unsent", "socket-looks",      "streaming-naps", "turns",
     "word-differences"};
 
-std::bitset<kCount> read() {
-  std::bitset<kCount> disabled;
+Mechanisms read() {
   const char* const text = std::getenv("ISTHMUS_DEBUG_OFF");
-  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+  try {
+    return parse_mechanisms(text == nullptr ? "" : text);
+  } catch (const std::invalid_argument& wrong) {
+    std::fprintf(stderr, "isthmus: ISTHMUS_DEBUG_OFF: %s\n", wrong.what());
+    std::_Exit(2);
+  }
+}
+
+}  // namespace
+
+Mechanisms parse_mechanisms(std::string_view names) {
+  Mechanisms disabled;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
     const auto* const found = std::ranges::find(kNames, name);
     if (found == kNames.end()) {
-      std::fprintf(stderr, "isthmus: ISTHMUS_DEBUG_OFF: no mechanism has the name '%.*s'\n",
-                   static_cast<int>(name.size()), name.data());
-      std::_Exit(2);
+      throw std::invalid_argument("no mechanism has the name '" + std::string(name) + "'");
     }
     disabled.set(static_cast<std::size_t>(found - kNames.begin()));
   }
   return disabled;
 }
 
-}  // namespace
-
 bool off(Mechanism mechanism) {
-  static const std::bitset<kCount> disabled = read();
+  static const Mechanisms disabled = read();
   return disabled[static_cast<std::size_t>(mechanism)];
 }
 

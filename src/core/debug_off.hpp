@@ -2,7 +2,10 @@
 // result is the same without any of them, only slower.
 #pragma once
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace isthmus::core {
 
@@ -36,8 +39,14 @@ enum class Mechanism : std::uint8_t {
   kCount
 };
 
-/// Whether ISTHMUS_DEBUG_OFF has the mechanism's name, in lower case with dashes. The variable is
-/// read once. Unknown names end the process with a message.
+using Mechanisms = std::bitset<static_cast<std::size_t>(Mechanism::kCount)>;
+
+/// Those in a list of names in lower case with dashes, separated by commas. Throws
+/// std::invalid_argument with a sentence about an unknown name.
+Mechanisms parse_mechanisms(std::string_view names);
+
+/// Whether ISTHMUS_DEBUG_OFF has the mechanism. The variable is read once. An unknown name ends the
+/// process with a message.
 bool off(Mechanism mechanism);
 
 }  // namespace isthmus::core
