@@ -25,8 +25,7 @@ class RankView {
   /// Looks at `rank` and all its descendants, also those in podman's containers. `environment` is
   /// that of the rank at its start. Descendants without the native launcher's variables are not
   /// ranks, such as a job that the program starts under a launcher of its own.
-  RankView(pid_t rank, Environment environment)
-      : rank_(rank), environment_(std::move(environment)) {}
+  RankView(pid_t rank, const Environment& environment) : rank_(rank), environment_(environment) {}
 
   Sighting look();
 
