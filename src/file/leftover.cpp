@@ -35,8 +35,8 @@ class Tidier {
 
   void tell(char letter, const std::string& path) {
     const std::string packet = letter + path;
+    if (socket_ < 0 || owner_ != getpid()) return;  // a child may have inherited a locked mutex
     const std::lock_guard lock(mutex_);
-    if (socket_ < 0 || owner_ != getpid()) return;
     [[maybe_unused]] const auto sent = send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL);
   }
 

@@ -55,7 +55,7 @@ class SharedNumber {
   void remove() const;
 
  private:
-  /// There is no file before the first use.
+  /// The first use makes the file.
   struct Used {
     std::once_flag once;
     std::optional<Leftover> file;

@@ -18,7 +18,7 @@ RESET = struct.pack("ii", 1, 0)  # for SO_LINGER: close() sends a reset
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    monkeypatch.setenv("ISTHMUS_RUNS", str(tmp_path))
+    monkeypatch.setenv("ISTHMUS_HOME", str(tmp_path))
     monkeypatch.setattr(dialling, "_FIRST", 0.001)
 
 

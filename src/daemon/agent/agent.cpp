@@ -23,7 +23,6 @@
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/host/runtime_dir.hpp"
-#include "daemon/launch/ranks_here.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/metrics/metrics_server.hpp"
@@ -41,8 +40,6 @@ constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
 // Between two questions to the ranks for what they send without gateways, where metrics are served.
 constexpr std::chrono::seconds kCountInterval{1};
-// A native launcher starts the first rank of its own host within a second.
-constexpr std::chrono::seconds kStartLimit{30};
 
 [[noreturn]] void too_early(const char* op, const char* first) {
   throw Failure(std::string("the control message '") + op + "' came before '" + first + "'");
@@ -88,7 +85,6 @@ class Agent {
   std::string metrics() const;
   DoorCounts doors() const;
   void keep_counts();
-  void await_ranks();
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
@@ -100,7 +96,7 @@ class Agent {
   asio::io_context context_;
   ControlChannel channel_;
   asio::signal_set signals_;
-  asio::steady_timer flush_timer_, count_timer_, start_timer_;
+  asio::steady_timer flush_timer_, count_timer_;
   std::string launcher_;  // the name of the native one
   std::chrono::steady_clock::time_point flush_deadline_;
 
@@ -132,7 +128,6 @@ Agent::Agent(const AgentOptions& options)
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
       flush_timer_(context_),
       count_timer_(context_),
-      start_timer_(context_),
       job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
@@ -380,22 +375,8 @@ void Agent::spawn(const ControlMessage& message) {
   if (traces_) traces_->tell_ranks(request, planner);
   ChildPlan plan = planner.plan(request, around_);
   launcher_ = plan.launcher;
-  const bool here = plan.here;
   job_.start(std::move(plan));
   channel_.send({{"op", "spawned"}});
-  if (here && !launcher_.empty()) await_ranks();
-}
-
-// A launcher that cannot start any rank may say nothing and not end (Hydra 4.0, 2026-11: its proxy
-// turns in a loop once fork has failed).
-void Agent::await_ranks() {
-  start_timer_.expires_after(kStartLimit);
-  start_timer_.async_wait([this](const std::error_code& error) {
-    if (error || !job_.running() || gateways_->joined() || !only_launchers_here()) return;
-    send_error("the native launcher " + launcher_ + " runs no rank on " + host_name() + " after " +
-                   std::to_string(kStartLimit.count()) + " s",
-               kRaiseLimit);
-  });
 }
 
 void Agent::take_stdin(const ControlMessage& message) { job_.take_input(message.bytes); }

@@ -7,7 +7,6 @@
 #include <asio/post.hpp>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -39,11 +38,7 @@ void ask_to_end(const char* variable) {
 }
 
 // It ends by itself, after its rank.
-bool is_tidy(pid_t pid) {
-  std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
-  std::string name;
-  return std::getline(comm, name) && name == kTidyName;
-}
+bool is_tidy(pid_t pid) { return name_of(pid) == kTidyName; }
 
 }  // namespace
 

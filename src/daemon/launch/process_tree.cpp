@@ -82,8 +82,6 @@ std::vector<pid_t> children(pid_t pid) {
   return found;
 }
 
-pid_t parent_of(pid_t pid) { return read_stat(fs::path("/proc") / std::to_string(pid)).parent; }
-
 std::string name_of(pid_t pid) {
   std::string name;
   std::ifstream file(fs::path("/proc") / std::to_string(pid) / "comm");

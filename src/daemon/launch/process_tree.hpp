@@ -17,9 +17,6 @@ std::vector<pid_t> descendants(pid_t root);
 /// not the whole of /proc.
 std::vector<pid_t> children(pid_t pid);
 
-/// The parent of `pid`; 0 if it is gone, or in another PID namespace.
-pid_t parent_of(pid_t pid);
-
 /// The name of the executable of `pid` (15 characters at most); empty if it is gone.
 std::string name_of(pid_t pid);
 

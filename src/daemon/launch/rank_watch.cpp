@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <thread>
@@ -22,8 +21,6 @@
 #include "daemon/host/host.hpp"
 #include "daemon/launch/bypass.hpp"
 #include "daemon/launch/mapped.hpp"
-#include "daemon/launch/process_tree.hpp"
-#include "daemon/launch/ranks_here.hpp"
 #include "net/report.hpp"
 
 namespace isthmus::daemon {
@@ -39,8 +36,6 @@ constexpr milliseconds kMaxPause{500};
 // longer computes.
 constexpr milliseconds kPatience{500};
 constexpr milliseconds kReportLimit{5000};
-// A native launcher starts the ranks of one host within a second.
-constexpr std::chrono::seconds kStarting{30};
 
 // Tells when the rank has ended, at once where the kernel lets (Linux 5.3).
 class End {
@@ -81,38 +76,11 @@ std::string rank_name(const Watch& watch) {
 }
 
 void end_job(const Watch& watch, const Sighting& seen) {
-  const std::string sentence =
-      rank_name(watch) + ": \"" + seen.program + "\" (process " + std::to_string(seen.bypass) +
-      " on " + host_name() +
-      ") uses MPI without Isthmus, and so takes its cluster for the whole world: " + seen.reason;
+  const std::string sentence = fmt::format(
+      "{}: \"{}\" (process {} on {}) uses MPI without Isthmus, and so takes its cluster for the "
+      "whole world: {}",
+      rank_name(watch), seen.program, seen.bypass, host_name(), seen.reason);
   if (!tell(watch, sentence).empty()) kill(watch.rank, SIGKILL);
-}
-
-// The native launcher's process on this host that starts ranks here.
-pid_t starter(pid_t rank) {
-  pid_t parent = parent_of(rank);
-  if (name_of(parent) == "isthmusd") parent = parent_of(parent);  // it tags the output
-  return parent;
-}
-
-// A launcher may fail to start a rank and wait for it in silence, as Hydra does (4.0, 2026-11: its
-// proxy turns in a loop once fork has failed). Returns true after the report.
-bool report_missing(const Watch& watch) {
-  int wanted = 0;
-  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
-    wanted = std::max(wanted, std::atoi(watch.environment.get(name).value_or("").c_str()));
-  }
-  const pid_t launcher = starter(watch.rank);
-  const std::string name = name_of(launcher);
-  const std::size_t there = children(launcher).size();
-  if (launcher <= 1 || !is_native_launcher(name)) return false;
-  if (there >= static_cast<std::size_t>(wanted)) return false;
-  tell(watch, "the native launcher's " + name + " on " + host_name() + " runs " +
-                  std::to_string(there) + " of the " + std::to_string(wanted) + " ranks of " +
-                  "cluster \"" + watch.world.clusters[watch.world.cluster_of(watch.node)].name +
-                  "\" there, beside " + rank_name(watch) + ", after " +
-                  std::to_string(kStarting.count()) + " s. " + kRaiseLimit);
-  return true;
 }
 
 // While the native library begins no gateway knows the rank, and some launchers do not tell of its
@@ -127,8 +95,6 @@ void watch_joining(const Watch& watch, pid_t joining) {
   // place of 7).
   dup2(STDIN_FILENO, STDERR_FILENO);
   const End end(joining);
-  const auto since = Clock::now();
-  bool looked = false;
   for (milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kMaxPause)) {
     if (end.within(pause)) {
       tell(watch, rank_name(watch) + " ended in MPI_Init or was killed on " + host_name());
@@ -136,10 +102,6 @@ void watch_joining(const Watch& watch, pid_t joining) {
     }
     const auto mapped = mapped_in(joining);
     if (mapped && mapped->joined) return;
-    if (!looked && Clock::now() - since >= kStarting) {
-      looked = true;
-      if (report_missing(watch)) return;
-    }
   }
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -59,18 +58,6 @@ std::vector<RankHere> ranks_here() {
   std::vector<RankHere> found;
   collect(getpid(), found);
   return found;
-}
-
-bool is_native_launcher(const std::string& name) {
-  constexpr std::array kBeginnings{"mpirun", "mpiexec", "hydra_", "orte", "prte"};
-  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                     [&](const char* begin) { return name.starts_with(begin); });
-}
-
-bool only_launchers_here() {
-  const std::vector<pid_t> all = descendants(getpid());
-  return !all.empty() && std::all_of(all.begin(), all.end(),
-                                     [](pid_t pid) { return is_native_launcher(name_of(pid)); });
 }
 
 }  // namespace isthmus::daemon

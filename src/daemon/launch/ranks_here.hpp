@@ -18,10 +18,4 @@ struct RankHere {
 /// or have no part in the grid. The processes that ranks start are left out.
 std::vector<RankHere> ranks_here();
 
-/// Whether the name of an executable is that of a native launcher, or of its process on each host.
-bool is_native_launcher(const std::string& name);
-
-/// Whether this process has descendants, and all belong to a native launcher: it runs no rank here.
-bool only_launchers_here();
-
 }  // namespace isthmus::daemon

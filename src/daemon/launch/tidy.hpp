@@ -10,8 +10,8 @@ inline constexpr const char* kTidyName = "isthmus-tidy";
 /// the files that are left.
 void tidy_after(int socket);
 
-/// The same with standard input, in a process that is no child of the rank. No signal that ends
-/// the job ends it.
+/// The same with standard input. The process that does it is not a child of the rank, and ignores
+/// SIGTERM, SIGINT and SIGHUP.
 int run_tidy();
 
 }  // namespace isthmus::daemon

@@ -60,7 +60,7 @@ void* show_joining() {
   return mark == MAP_FAILED ? nullptr : mark;
 }
 
-/// From now on the gateways notice the end of this process, and the watcher may leave.
+/// The gateways notice the end of this process after this, and the watcher may leave.
 void show_joined(void* mark) {
   if (mark != nullptr) mprotect(mark, 1, PROT_READ);
 }

@@ -25,8 +25,7 @@ def prepare(folder: Path, path: str) -> dict[str, str]:
     return {
         "PATH": f"{tools}:{path}",
         "HOME": str(home),
-        "ISTHMUS_JOBS": str(folder / "jobs"),
-        "ISTHMUS_RUNS": str(folder / "runs"),
+        "ISTHMUS_HOME": str(folder),
     }
 
 
@@ -35,6 +34,6 @@ def submitting(lab: Path, words: list[str]) -> list[str]:
     isthmus = f"{sys.executable} -m isthmus"
     script = (
         f'{isthmus} submit --meet 10.1.255.1 -n 4 "$@" && '
-        f'exec {isthmus} attach "$(ls "$ISTHMUS_JOBS")"'
+        f'exec {isthmus} attach "$(ls "$ISTHMUS_HOME/jobs")"'
     )
     return [str(lab / "bin" / "enter"), "a0", "sh", "-c", script, "sh", *words]
