@@ -52,12 +52,12 @@ def ablation(
                 common.say(f"pass {number + 1} of {passes}: {one.name}: {mechanism or 'all on'}")
                 for figure, value in _measure(one, mechanism).items():
                     times[mechanism, figure].append(value)
-    if json_file is not None:
-        found = [
-            {"off": mechanism, "figure": figure, "seconds": values}
-            for (mechanism, figure), values in times.items()
-        ]
-        json_file.write_text(json.dumps(found, indent=1) + "\n")
+        if json_file is not None:  # after each pass, for runs that the user ends early
+            found = [
+                {"off": mechanism, "figure": figure, "seconds": values}
+                for (mechanism, figure), values in times.items()
+            ]
+            json_file.write_text(json.dumps(found, indent=1) + "\n")
     console().print(_table(times, mechanisms))
 
 
