@@ -39,18 +39,28 @@ CELLS = (
     Cell("hablot", _p2p("hablot", "--rounds", "40", *_SIZES, "--figure", "pingpong"), _STREAMS),
     Cell(
         "hablot, one way",
-        _p2p("hablot", "--seconds", "2", "--rounds", "20", "--figure", "stream",
-             "--figure", "rate", "--figure", "loaded", "--figure", "paused"),
-        _STREAMS,
+        _p2p("hablot", "--seconds", "1", "--figure", "stream", "--figure", "rate",
+             "--size", "1 MiB", "--size", "64 MiB"),
+        _names("bulk-streams express flush-soon gathering landing pacing share-unsent turns"),
+    ),
+    Cell(
+        "hablot, after a pause",
+        _p2p("hablot", "--rounds", "10", "--figure", "paused", "--size", "4 MiB"),
+        _names("after-pause avoid-late few-first held-streams late-frames"),
+    ),
+    Cell(
+        "hablot, small beside bulk",
+        _p2p("hablot", "--seconds", "1", "--figure", "loaded"),
+        _names("express flush-soon gathering share-unsent turns"),
     ),
     Cell(
         "lossy",
-        _p2p("lossy", "--seconds", "3", "--figure", "stream"),
+        _p2p("lossy", "--seconds", "2", "--figure", "stream", "--size", "1 MiB"),
         _names("avoid-late bulk-streams express late-frames pacing"),
     ),
     Cell(
         "fatpipe",
-        _p2p("fatpipe", "--seconds", "3", "--figure", "stream"),
+        _p2p("fatpipe", "--seconds", "2", "--figure", "stream", "--size", "1 MiB"),
         _names("bulk-streams express landing pacing share-unsent turns"),
     ),
     Cell(
