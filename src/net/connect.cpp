@@ -15,6 +15,7 @@
 #include "core/time_text.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
+#include "net/resolve.hpp"
 #include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/ucx/leg.hpp"
@@ -57,17 +58,13 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
   if (address.is_unix) {
     targets.emplace_back(unix_endpoint(address), Protection::Plain);
   } else {
-    tcp::resolver resolver(executor);
-    const Deadline deadline(executor, options.limit, [&resolver] { resolver.cancel(); });
-    const auto found =
-        co_await resolver.async_resolve(address.host, std::to_string(address.port),
-                                        asio::redirect_error(asio::use_awaitable, error));
-    if (error) {
-      throw std::runtime_error("cannot connect to " + text + ": the host's name is not known (" +
-                               error.message() + ")");
+    std::vector<tcp::endpoint> endpoints;
+    try {
+      endpoints = co_await resolve(address.host, address.port, options.limit);
+    } catch (const std::runtime_error& failed) {
+      throw std::runtime_error("cannot connect to " + text + ": " + failed.what());
     }
-    for (const auto& entry : found) {
-      const auto endpoint = entry.endpoint();
+    for (const auto& endpoint : endpoints) {
       const bool encrypt =
           endpoint.address().is_loopback() ? options.encrypt_loopback : options.encrypt_remote;
       targets.emplace_back(endpoint, encrypt ? Protection::Encrypted : Protection::Plain);

@@ -17,6 +17,7 @@
 #include "net/address.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
+#include "net/resolve.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -43,21 +44,19 @@ Number get(const unsigned char* at) {
 }
 
 asio::awaitable<Socket> connected(const std::string& at, std::chrono::milliseconds limit) {
-  using asio::ip::tcp;
   const auto executor = co_await asio::this_coro::executor;
   const Address address = parse_address("tcp:" + at);
   std::error_code error;
-  tcp::resolver resolver(executor);
-  tcp::resolver::results_type found;
-  {
-    const Deadline deadline(executor, limit, [&resolver] { resolver.cancel(); });
-    found = co_await resolver.async_resolve(address.host, std::to_string(address.port),
-                                            asio::redirect_error(asio::use_awaitable, error));
+  std::vector<asio::ip::tcp::endpoint> endpoints;
+  try {
+    endpoints = co_await resolve(address.host, address.port, limit);
+  } catch (const std::runtime_error& failed) {
+    throw std::runtime_error("the service " + at + " cannot be reached: " + failed.what());
   }
-  for (const auto& entry : found) {
+  for (const auto& endpoint : endpoints) {
     auto socket = std::make_shared<Socket>(executor);
     const Deadline deadline(executor, limit, [socket] { socket->close(); });
-    co_await socket->async_connect(Socket::endpoint_type(entry.endpoint()),
+    co_await socket->async_connect(Socket::endpoint_type(endpoint),
                                    asio::redirect_error(asio::use_awaitable, error));
     if (error && deadline.passed()) error = asio::error::timed_out;
     if (error) continue;

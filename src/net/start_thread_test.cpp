@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+#include "net/no_threads_testbed.hpp"
+
 namespace isthmus::net {
 namespace {
 
@@ -21,13 +23,8 @@ TEST(StartThread, GetsNoSignals) {
   EXPECT_EQ(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
 }
 
-// The system refuses it: no memory is free for a stack of this size.
 TEST(StartThread, ARefusalIsAnErrorWithThreadReasonAndRemedy) {
-  pthread_attr_t usual, huge;
-  pthread_getattr_default_np(&usual);
-  pthread_attr_init(&huge);
-  pthread_attr_setstacksize(&huge, std::size_t{1} << 46);
-  pthread_setattr_default_np(&huge);
+  const NoThreads none;
   try {
     start_thread("test", [] {}).join();
     ADD_FAILURE() << "no error";
@@ -36,9 +33,6 @@ TEST(StartThread, ARefusalIsAnErrorWithThreadReasonAndRemedy) {
                 AllOf(HasSubstr("the thread test: Resource temporarily unavailable"),
                       HasSubstr("ulimit -u")));
   }
-  pthread_setattr_default_np(&usual);
-  pthread_attr_destroy(&huge);
-  pthread_attr_destroy(&usual);
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ FileDescriptor fetch_input(const InputAddress& address, pid_t rank) {
     if (got > 0) said.append(block.data(), static_cast<std::size_t>(got));
   }
   if (!said.empty() && said.front() == kLetIn) return std::move(input.read);
+  if (said.empty()) said = "the process that passes it on ended";
   throw Failure("standard input does not reach " + host_name() + ": " + said,
                 "Reading it fails there: let the program read a file.");
 }
