@@ -2,6 +2,7 @@
 
 import re
 import signal
+from collections.abc import Mapping
 
 _OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
 # The words of gateways about a rank that is gone, and of a rank's watcher. Each names the host if
@@ -44,6 +45,17 @@ def how_ended(status: int, number: int | None, host: str = "") -> str:
             f"ended with status {status}, its own or that of signal {known} ({signal_name(known)})"
         )
     return f"ended with status {status}"
+
+
+def cannot_start_ranks(counted: Mapping[str, object]) -> str:
+    """Words for a native launcher that waits after it failed; empty for all others. `counted` is
+    the agent's `count`."""
+    failed = counted.get("failed")
+    if not isinstance(failed, dict):
+        return ""
+    status, program = failed.get("status"), failed.get("program")
+    how = how_ended(status if isinstance(status, int) else 1, None)
+    return f"{program}, by which {failed.get('launcher')} starts ranks, {how}"
 
 
 def launcher_killed(launcher: str, host: str, number: int) -> str:

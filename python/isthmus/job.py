@@ -19,6 +19,7 @@ from isthmus.agent import Agent, Message
 from isthmus.answers import ANSWERS
 from isthmus.bringup import BringUp
 from isthmus.closing import Closing
+from isthmus.endings import cannot_start_ranks
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.grace import Grace
 from isthmus.growing import Growing
@@ -233,7 +234,8 @@ class Job:
             self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
 
     async def _missing(self) -> list[latecomers.Missing]:
-        return [] if self._ending.begun.is_set() else await latecomers.missing(self._members)
+        found = [] if self._ending.begun.is_set() else await latecomers.missing(self._members)
+        return [] if self._ending.begun.is_set() else found
 
     # -- what agents say ---------------------------------------------------------------------
 
@@ -253,9 +255,7 @@ class Job:
                 # Sometimes only a gateway away from the ranks' agent knows this.
                 self._joined(agent, message.get("cluster", member.cluster.name))
             case "count":
-                counts = message.get("ranks")
-                member.counts = counts if isinstance(counts, dict) else {}
-                self._members.changed()
+                self._counted(member, message)
             case "ask":
                 self._questions.hear(agent, message)
             case "where":
@@ -290,6 +290,15 @@ class Job:
                     self._reasons.error(member, message)
             case op if op not in ANSWERS:  # a late answer is to a dropped request
                 self._ending.end(1, f"{agent.label}: the agent sent '{op}' unasked", Weight.FAULT)
+
+    def _counted(self, member: Member, message: Message) -> None:
+        """A native launcher may have failed to start ranks, and wait."""
+        counts = message.get("ranks")
+        member.counts = counts if isinstance(counts, dict) else {}
+        why = "" if member.joined or member.exited else cannot_start_ranks(message)
+        if why and not (self._spawning and self._spawning.failed(member, why)):
+            self._ending.end(1, f"{member.agent.label}: {why}", Weight.EXIT)
+        self._members.changed()
 
     def _joined(self, agent: Agent, cluster: object) -> None:
         for member in self._members.ranked:

@@ -13,6 +13,7 @@ from isthmus.members import Member, Members
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6
 _MAX_PAUSE = 3600.0
+LOOK = 10.0  # seconds between two counts, which also show that ranks cannot start
 _COUNT_LIMIT = 2.0  # seconds that agents have to count
 
 
@@ -82,14 +83,15 @@ async def watch(
     after its own limit of `of_clusters`."""
     clock = asyncio.get_running_loop().time
     begin = clock()
-    due = first
+    due, look = first, first
     limits = list(of_clusters) if limit is None else [limit]
     while True:
-        until = min([due, *limits])
+        until = min([due, look, *limits])
         await asyncio.sleep(max(0.0, begin + until - clock()))
         who = await missing()
         if not who:
             return None
+        look = until + LOOK
         if until == limit:
             return sentence(until, who)
         if over := [m for m in who if m.limit is not None and m.limit <= until]:

@@ -109,6 +109,16 @@ def test_wait_is_over_when_all_have_joined(pair):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_launcher_that_waits_after_it_failed_to_start_ranks(pair):
+    failed = {"program": "ssh", "launcher": "mpiexec", "status": 255}
+    count = {"op": "count", "ranks": {}, "failed": failed}
+    done = pair(RUNNING, {**RUNNING, "on": {"count": [{"say": count}]}}).run(
+        "-n", "2", "--wait", "0.5", "x"
+    )
+    words = "ssh, by which mpiexec starts ranks, ended with status 255"
+    check(done, 1, f"cluster west: {words}")
+
+
 def test_a_cluster_has_a_limit_of_its_own(grid):
     grid.cluster("east", **{**spawned({"say": {"op": "joined", "ranks": 1}}), "count": 1})
     grid.cluster("west", 'wait = "0.5 s"', **{**RUNNING, "count": 0})

@@ -412,8 +412,15 @@ std::chrono::milliseconds Agent::launcher_grace() const {
 }
 
 void Agent::count(const ControlMessage&) {
-  channel_.send(
-      {{"op", "count"}, {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}});
+  json reply{{"op", "count"},
+             {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}};
+  // Hydra (MPICH 4.0, 2026-11) waits on when the ssh to a host of its ranks has failed.
+  if (const auto failed = job_.failed_child(); failed && !launcher_.empty()) {
+    reply["failed"] = {{"program", failed->name},
+                       {"launcher", launcher_},
+                       {"status", shell_status(failed->wait_status)}};
+  }
+  channel_.send(std::move(reply));
 }
 
 void Agent::answer(const ControlMessage& message) {

@@ -1,5 +1,5 @@
 """The native job of one isthmusd agent: its input and output, signals, and its end."""
-# ruff: noqa: PT009, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PT009, PTH101, PTH118, PTH120, PTH123, PTH208
 # unittest and os: CTest runs this with whatever Python the build has.
 
 import os
@@ -37,6 +37,27 @@ class AgentJobTest(AgentCase):
         exit_message, output = self.agent.until("exit")
         self.assertEqual(len(output[1]), 20_000_000)
         self.assertEqual(exit_message["status"], 0)
+
+    def test_a_launcher_that_waits_after_it_failed_to_start_ranks(self):
+        """A stand-in for Hydra. Its ssh ends, and it does not notice."""
+        hydra = os.path.join(self.folder, "hydra")
+        with open(hydra, "w") as file:
+            file.write(
+                "#!/bin/sh\n"
+                '[ "$1" = --version ] && echo HYDRA build details: && exit\n'
+                "(exit 3) &\n"
+                "exec sleep 600\n"
+            )
+        os.chmod(hydra, 0o755)
+        self.ready(hydra)
+        self.spawn((1, ["true"], {}))
+
+        def failed():
+            self.agent.send("count")
+            return self.agent.expect("count").get("failed")
+
+        self.assertTrue(wait_until(failed))
+        self.assertEqual(failed(), {"program": "hydra", "launcher": "hydra", "status": 3})
 
     def test_signal_reaches_the_program(self):
         self.ready()

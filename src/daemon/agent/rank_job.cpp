@@ -54,6 +54,10 @@ void RankJob::hold_output(bool held) {
   if (job_) job_->hold_output(held);
 }
 
+std::optional<FailedChild> RankJob::failed_child() const {
+  return running_ ? job_->failed_child() : std::nullopt;
+}
+
 void RankJob::signal(int number) {
   if (running_) job_->signal(number);
 }

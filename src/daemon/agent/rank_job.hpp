@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/control/control_channel.hpp"
@@ -24,6 +25,8 @@ class RankJob {
   void start(ChildPlan plan);
   bool started() const { return job_ != nullptr; }
   bool running() const { return running_; }
+  /// Of the native launcher.
+  std::optional<FailedChild> failed_child() const;
 
   /// Bytes that come after the end are dropped: they were sent before the launcher could know.
   void take_input(const std::string& bytes);

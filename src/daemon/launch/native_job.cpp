@@ -15,7 +15,6 @@
 #include "daemon/launch/input_door.hpp"
 #include "daemon/launch/input_pipe.hpp"
 #include "daemon/launch/named_pipe.hpp"
-#include "daemon/launch/process_tree.hpp"
 #include "daemon/launch/tidy.hpp"
 
 namespace isthmus::daemon {
@@ -119,6 +118,10 @@ void NativeJob::hold_output(bool held) {
   if (!held_ && swept_ && events_.ended) limit_drain();
   read(out_);
   read(err_);
+}
+
+std::optional<FailedChild> NativeJob::failed_child() const {
+  return wait_status_ ? std::nullopt : daemon::failed_child(pid_);
 }
 
 void NativeJob::signal(int number) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "daemon/launch/child.hpp"
+#include "daemon/launch/process_tree.hpp"
 #include "daemon/launch/rank_input.hpp"
 
 namespace isthmus::daemon {
@@ -41,6 +42,9 @@ class NativeJob {
 
   /// Stops reading the ranks' output while true; they wait when their pipes are full.
   void hold_output(bool held);
+
+  /// Of the launcher.
+  std::optional<FailedChild> failed_child() const;
 
   void signal(int number);
   /// Stops the launcher and the ranks; where ranks run elsewhere, asks the launcher to stop them.

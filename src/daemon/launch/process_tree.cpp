@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 struct Line {
   pid_t parent = 0;
   char state = '?';
+  int wait_status = 0;  // once it has ended
 };
 
 // "PID (NAME) STATE PPID ..."; NAME may hold anything, so the last ")" ends it.
@@ -27,6 +28,8 @@ Line read_stat(const fs::path& folder) {
   if (close == std::string::npos || close + 4 >= text.size()) return line;
   line.state = text[close + 2];
   line.parent = static_cast<pid_t>(std::strtol(text.c_str() + close + 4, nullptr, 10));
+  line.wait_status =
+      static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10));  // the last field
   return line;
 }
 
@@ -79,6 +82,17 @@ std::vector<pid_t> children(pid_t pid) {
   for (const pid_t other : descendants(pid)) {
     if (read_stat(fs::path("/proc") / std::to_string(other)).parent == pid) found.push_back(other);
   }
+  return found;
+}
+
+std::optional<FailedChild> failed_child(pid_t pid) {
+  std::optional<FailedChild> found;
+  for_processes([&](pid_t child, const fs::path& folder) {
+    const Line line = read_stat(folder);
+    if (line.parent == pid && line.state == 'Z' && line.wait_status != 0) {
+      found = FailedChild{name_of(child), line.wait_status};
+    }
+  });
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ std::vector<pid_t> descendants(pid_t root);
 /// Pids of the children of `pid`. Reads what the kernel keeps for each process where it does, and
 /// not the whole of /proc.
 std::vector<pid_t> children(pid_t pid);
+
+struct FailedChild {
+  std::string name;  // of its executable, 15 characters at most
+  int wait_status = 0;
+};
+
+/// A child of `pid` that has ended with another status than 0, and that nobody has waited for yet.
+std::optional<FailedChild> failed_child(pid_t pid);
 
 /// The name of the executable of `pid` (15 characters at most); empty if it is gone.
 std::string name_of(pid_t pid);
