@@ -13,7 +13,7 @@ namespace isthmus::lab {
 namespace {
 
 constexpr std::size_t kMaxLine = 65536;
-constexpr std::size_t kMaxClients = 16;
+constexpr std::size_t kMaxClients = 64;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ ControlSocket::ControlSocket(const std::string& path, Answer answer)
                                        sizeof address) == 0;
   const int error = errno;
   umask(before);
-  if (!bound || listen(listener_.get(), 8) != 0) {
+  if (!bound || listen(listener_.get(), SOMAXCONN) != 0) {
     throw std::runtime_error("cannot listen on " + path_ + ": " +
                              std::generic_category().message(bound ? errno : error));
   }
@@ -49,10 +49,11 @@ void ControlSocket::watch(std::vector<pollfd>& polled) const {
 
 void ControlSocket::serve() {
   if (!listener_) return;
-  while (clients_.size() < kMaxClients) {
+  for (std::size_t newcomers = 0; newcomers < kMaxClients; ++newcomers) {
     FileDescriptor accepted(
         accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!accepted) break;
+    if (clients_.size() == kMaxClients) clients_.pop_front();
     clients_.push_back({std::move(accepted), {}});
   }
   clients_.remove_if([this](Client& client) { return !serve(client); });

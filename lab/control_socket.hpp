@@ -25,8 +25,8 @@ class ControlSocket {
 
   /// Appends the descriptors to poll.
   void watch(std::vector<pollfd>& polled) const;
-  /// Takes new clients and answers lines that are complete. Never blocks; a client that sends more
-  /// than a line's worth without an end, or does not read its answers, is disconnected.
+  /// Takes new clients and answers lines that are complete. Never blocks. Disconnects the oldest
+  /// client when there are too many, and clients that send too long a line or read no answer.
   void serve();
 
  private:

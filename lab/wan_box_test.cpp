@@ -38,11 +38,16 @@ class WanBoxTest : public testing::Test {
     options.control = directory_ / "control";
     box_ = std::make_unique<WanBox>(std::move(a_.boxes), std::move(b_.boxes), options);
     thread_ = std::thread([this] { box_->run(stop_); });
-    client_ = FileDescriptor(socket(AF_UNIX, SOCK_STREAM, 0));
+    client_ = caller();
+  }
+  FileDescriptor caller() const {
+    FileDescriptor made(socket(AF_UNIX, SOCK_STREAM, 0));
+    const std::string path = directory_ / "control";
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    options.control.copy(address.sun_path, sizeof address.sun_path - 1);
-    ASSERT_EQ(connect(client_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(connect(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    return made;
   }
   void TearDown() override {
     stop_ = true;
@@ -131,6 +136,17 @@ TEST_F(WanBoxTest, WrongRequestsAreAnswered) {
     EXPECT_FALSE(said["error"].get<std::string>().empty()) << line;
   }
   EXPECT_EQ(ask(R"({"op": "get"})")["ab"]["settings"]["loss"], 0.0);
+}
+
+TEST_F(WanBoxTest, SilentCallersKeepNobodyOut) {
+  start("{}");
+  std::vector<FileDescriptor> silent;
+  for (int i = 0; i < 200; ++i) silent.push_back(caller());
+  client_ = caller();
+  EXPECT_EQ(ask(R"({"op": "get"})")["ok"], true);
+  char c = 0;
+  EXPECT_TRUE(wait_for(silent.front()));
+  EXPECT_EQ(recv(silent.front().get(), &c, 1, 0), 0);  // the oldest have gone
 }
 
 TEST_F(WanBoxTest, TheSocketIsItsOwnersAlone) {

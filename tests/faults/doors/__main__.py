@@ -28,16 +28,18 @@ from doors.relay import Relay  # noqa: E402
 from doors.service import AService  # noqa: E402
 from doors.stdin import Stdin  # noqa: E402
 from doors.strangers import KINDS, SITE  # noqa: E402
+from doors.wan import Wan  # noqa: E402
 
 DOORS: dict[str, type[Door]] = {
     "gateway": Gateway, "direct": Direct, "relay": Relay, "service": AService,
     "queue": Queue, "guests": Guests, "metrics": Metrics, "stdin": Stdin, "lookout": Lookout,
+    "wan": Wan,
 }  # fmt: skip
 # Each kind once, and each door.
 SHORT = [
     ("direct", "many"), ("relay", "one"), ("relay", "flood"), ("service", "names"),
     ("queue", "garbage"), ("guests", "half"), ("gateway", "ipv6"), ("metrics", "slow"),
-    ("stdin", "names"), ("lookout", "one"),
+    ("stdin", "names"), ("lookout", "one"), ("wan", "one"),
 ]  # fmt: skip
 _PLACE = "DOORS_PLACE"  # the folder of all files, once this is in a network of its own
 
