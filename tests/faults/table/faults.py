@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[2] / "grid"))
 
 import mpis
 import page
-from rows import LIBRARIES, ROWS, Row, drawn
+from rows import LIBRARIES, ROWS, Row, drawn, processes_limited
 
 HERE = Path(__file__).parent
 BUILT = mpis.ROOT / "build" / "tests"
@@ -81,7 +81,7 @@ def told(case: Case, seen: dict[str, object]) -> bool:
     mark = "WRONG" if wrong else "ok"
     print(f"{mark:5} {case.name}: {wrong or seen.get('sentence') or 'goes on'}", flush=True)
     if wrong:
-        for line in str(seen.get("said", "")).splitlines()[-12:]:
+        for line in str(seen.get("said", "")).splitlines()[-24:]:
             print(f"      | {line}", flush=True)
     for thing in seen.get("left") or []:  # type: ignore[attr-defined]
         print(f"      left behind: {thing}", flush=True)
@@ -103,6 +103,10 @@ def main() -> None:
     parser.add_argument(
         "--random", type=int, metavar="SEED", help="two faults at once instead, drawn from a seed"
     )
+    parser.add_argument(
+        "--processes", type=int, nargs=2, metavar=("FROM", "TO"),
+        help="each limit on processes and threads between these two instead",
+    )  # fmt: skip
     parser.add_argument("--page", action="store_true", help="write the page of what was seen only")
     given = parser.parse_args()
     wanted = [
@@ -113,6 +117,9 @@ def main() -> None:
     ]
     if given.random is not None:
         wanted = [drawn(given.random)]
+    if given.processes:
+        low, high = given.processes
+        wanted = [processes_limited(limit) for limit in range(low, high + 1)]
     if given.list:
         print("\n".join(row.name for row in wanted))
         return

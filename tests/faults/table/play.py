@@ -57,6 +57,7 @@ def judge(row: Row, scene: Scene, seen: Seen) -> None:
             seen.wrong = f"no line says {' ... '.join(row.says)}"
     if seen.status is None:
         seen.wrong = seen.wrong or "the run did not end"
+        seen.said += scene.there()
     elif seen.went_on and seen.status == 0:
         pass
     elif row.status is None and seen.status == 0:

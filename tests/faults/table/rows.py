@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -165,6 +166,13 @@ LINKS = [
     Row("a NAT that forgets all connections", do.forget()),
 ]  # fmt: skip
 
+
+def processes_limited(limit: int) -> Row:
+    """For the run as a whole. A small limit refuses a process or a thread somewhere."""
+    return Row(f"{limit} processes and threads", do.nothing, status=None, or_goes_on=True,
+               prepare=do.group("pids", "pids.max", limit))  # fmt: skip
+
+
 HOSTS = [
     Row("/dev/shm full on all hosts", do.nothing, prepare=do.full_shm),
     Row("/tmp full on all hosts", do.nothing, status=None, prepare=do.full_tmp,
@@ -172,8 +180,7 @@ HOSTS = [
     Row("the file's disk full", do.nothing, status=None, prepare=do.small_disk,
         says=("No space left on device",)),
     Row("no /dev/shm on all hosts", do.nothing, prepare=do.no_shm),
-    Row("20 processes and threads", do.nothing, status=None,
-        prepare=do.group("pids", "pids.max", 20)),
+    processes_limited(20),
     Row("80 MB of memory for all", do.nothing, status=None,
         prepare=do.group("memory", "memory.limit_in_bytes", 80_000_000)),
     Row("60 open files a process", do.nothing, prepare=do.files(60), status=None),
@@ -200,4 +207,6 @@ def drawn(seed: int) -> Row:
 def named(name: str) -> Row:
     if name.startswith("random "):
         return drawn(int(name.split()[1].rstrip(":")))
+    if limited := re.fullmatch(r"(\d+) processes and threads", name):
+        return processes_limited(int(limited[1]))
     return next(row for row in ROWS if row.name == name)

@@ -203,6 +203,19 @@ class Scene:
         assert found, f"no process is {role} {host}"
         os.kill(found[0], number)
 
+    def there(self) -> str:
+        """The processes of a run that does not end, with what each waits in."""
+
+        def line(pid: int, words: str) -> str:
+            with contextlib.suppress(OSError):
+                where = Path(f"/proc/{pid}/wchan").read_text()
+                tasks = len(list(Path(f"/proc/{pid}/task").iterdir()))
+                return f"{pid} on {host_of(pid)}, {tasks} threads, {where}: {words[:100]}\n"
+            return ""
+
+        mine = {os.getpid(), *self._beside(), *self.before}
+        return "".join(line(*one) for one in sorted(processes().items()) if one[0] not in mine)
+
     # -- what is left -------------------------------------------------------------------------
 
     def _shm(self) -> dict[str, set[str]]:
