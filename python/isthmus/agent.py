@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -33,6 +34,21 @@ _ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 _OWN_GROUP: dict[str, Any] = (
     {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
 )
+
+
+@functools.cache
+def watch_children_without_threads() -> None:
+    """asyncio before Python 3.12 starts a thread for each child, which a limit may refuse. Linux
+    before 5.3 has no other way."""
+    if sys.version_info < (3, 12):
+        try:
+            os.close(os.pidfd_open(os.getpid()))
+        except (AttributeError, OSError):
+            return
+        watcher = asyncio.PidfdChildWatcher()
+        watcher.attach_loop(asyncio.get_running_loop())  # later loops attach by themselves
+        asyncio.set_child_watcher(watcher)
+
 
 Message = dict[str, Any]
 Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
@@ -114,6 +130,7 @@ class Agent:
         ]
 
     async def _start_process(self) -> None:
+        watch_children_without_threads()
         try:
             loop = asyncio.get_running_loop()
             own = {} if self.target else _OWN_GROUP

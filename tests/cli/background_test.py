@@ -1,6 +1,7 @@
 """Errors in the background of a run are reported, because something may wait for the result."""
 
 import asyncio
+import threading
 
 from isthmus import grid as grids
 from isthmus.agent import Agent
@@ -43,3 +44,21 @@ def test_an_agent_whose_words_cannot_be_handled_is_lost(capsys):
     said = asyncio.run(asyncio.wait_for(main(), 60))
     assert "cluster east: a message of the agent could not be handled: KeyError('oddity')" in said
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_agent_needs_no_thread_of_the_launcher(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    async def ignores(agent, message, payload):
+        pass
+
+    async def main():
+        agent = Agent("cluster east", SAYS_TWO, target=None)
+        await agent.start(ignores, lambda *_: None)
+        await agent.hello(60)
+        agent.hang_up()
+        await agent.close(60)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    asyncio.run(asyncio.wait_for(main(), 60))
