@@ -79,7 +79,8 @@ def told(case: Case, seen: dict[str, object]) -> bool:
     """Prints a row; whether it is as it should be."""
     wrong = seen.get("wrong")
     mark = "WRONG" if wrong else "ok"
-    print(f"{mark:5} {case.name}: {wrong or seen.get('sentence') or 'goes on'}", flush=True)
+    follows = f"status {status}" if (status := seen.get("status")) else "goes on"
+    print(f"{mark:5} {case.name}: {wrong or seen.get('sentence') or follows}", flush=True)
     if wrong:
         for line in str(seen.get("said", "")).splitlines()[-24:]:
             print(f"      | {line}", flush=True)

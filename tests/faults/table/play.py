@@ -66,6 +66,10 @@ def judge(row: Row, scene: Scene, seen: Seen) -> None:
         seen.wrong = f"status {seen.status}, not {row.status}; {seen.wrong}".rstrip("; ")
     if goes_on and not seen.wrong and "every byte right" not in out:
         seen.wrong = "the program did not get to its end"
+    if not goes_on and seen.status not in (None, 137) and not told:
+        seen.wrong = seen.wrong or "nothing is said"
+    if "Traceback" in seen.said:
+        seen.wrong = "a traceback"
     if "wrong byte" in out:
         seen.wrong = "a wrong byte"
     seen.left = scene.left() if seen.status is not None else []
