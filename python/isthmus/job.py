@@ -91,6 +91,7 @@ class Job:
             plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup, voice
         )
         self._spawning: Spawning | None = None
+        self._watching = False  # for ranks that come late
         self._revival: Revival | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
@@ -222,13 +223,20 @@ class Job:
             await agent.send("stdin", data)
 
     async def _watch_latecomers(self) -> None:
-        late = await latecomers.watch(
-            self._missing,
-            self._voice.say,
-            first=self._options.limits.late,
-            limit=self._options.wait,
-            of_clusters=[c.spec.wait.seconds for c in self._plan.clusters if c.spec.wait],
-        )
+        """Until all ranks have joined. One watch is enough for the run and what it spawns."""
+        if self._watching:
+            return
+        self._watching = True
+        try:
+            late = await latecomers.watch(
+                self._missing,
+                self._voice.say,
+                first=self._options.limits.late,
+                limit=self._options.wait,
+                of_clusters=[c.spec.wait.seconds for c in self._plan.clusters if c.spec.wait],
+            )
+        finally:
+            self._watching = False
         if late:
             whose = "the grid file" if self._options.wait is None else "--wait"
             self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
@@ -319,6 +327,7 @@ class Job:
             why = ""
             try:
                 assert self._spawning
+                self._members.later(self._watch_latecomers())
                 await self._spawning.spawn(rank, commands, port, self._heard, self._agent_lost)
             except IsthmusError as error:
                 why = str(error)

@@ -13,7 +13,7 @@ from isthmus.members import Member, Members
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6
 _MAX_PAUSE = 3600.0
-LOOK = 10.0  # seconds between two counts, which also show that ranks cannot start
+_LOOK = 10.0  # seconds between two counts, which also show that ranks cannot start
 _COUNT_LIMIT = 2.0  # seconds that agents have to count
 
 
@@ -91,7 +91,7 @@ async def watch(
         who = await missing()
         if not who:
             return None
-        look = until + LOOK
+        look = until + _LOOK
         if until == limit:
             return sentence(until, who)
         if over := [m for m in who if m.limit is not None and m.limit <= until]:

@@ -14,7 +14,6 @@ from isthmus.command import agent_command, shielded
 from isthmus.endings import how_ended
 from isthmus.errors import IsthmusError, RunError
 from isthmus.growing import Growing
-from isthmus.latecomers import LOOK
 from isthmus.limits import Limits
 from isthmus.members import Member, Members
 from isthmus.placement import Part
@@ -182,22 +181,10 @@ class Spawning:
 
     async def _until_joined(self, starts: Sequence[_Start]) -> None:
         """RunError as soon as one of them reports trouble."""
-        looking = asyncio.ensure_future(self._look(starts))
-        try:
-            for done in asyncio.as_completed([_news(start) for start in starts]):
-                start, why = await done
-                if why:
-                    raise RunError(f"{start.member.agent.label}: {why}")
-        finally:
-            looking.cancel()
-
-    async def _look(self, starts: Sequence[_Start]) -> None:
-        """Asks for counts, which may have trouble to report."""
-        while True:
-            await asyncio.sleep(LOOK)
-            for start in starts:
-                if not start.news.done():
-                    self._members.later(start.member.agent.send("count"))
+        for done in asyncio.as_completed([_news(start) for start in starts]):
+            start, why = await done
+            if why:
+                raise RunError(f"{start.member.agent.label}: {why}")
 
     async def _drop(self, starts: Sequence[_Start]) -> None:
         """Ends whatever was started of them; nobody waits for it any more."""

@@ -55,9 +55,10 @@ def play(case: Case, keep: Path | None = None) -> dict[str, object]:
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    limit = 480 + 2 * case.row.patience
     try:
         done = subprocess.run(
-            list(map(str, command)), env=env, capture_output=True, text=True, timeout=600,
+            list(map(str, command)), env=env, capture_output=True, text=True, timeout=limit,
             stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
         lines = done.stdout.splitlines()
@@ -65,7 +66,7 @@ def play(case: Case, keep: Path | None = None) -> dict[str, object]:
             return {"wrong": f"the lab failed: {done.stderr[-1500:]}", "left": [], "said": ""}
         return dict(json.loads(lines[-1]))
     except subprocess.TimeoutExpired:
-        return {"wrong": "the lab did not end within 600 s", "left": [], "said": ""}
+        return {"wrong": f"the lab did not end within {limit:g} s", "left": [], "said": ""}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
