@@ -34,7 +34,7 @@ asio::awaitable<std::vector<tcp::endpoint>> resolve(std::string host, std::uint1
   if (!error) co_return std::vector{tcp::endpoint(numeric, port)};
   const auto look_up = std::make_shared<LookUp>(co_await asio::this_coro::executor, limit);
   try {
-    // With a function, since asio's coroutines lose an exception of the call itself.
+    // A plain function takes the answer. asio's coroutines lose an exception of the call itself.
     look_up->resolver.async_resolve(host, std::to_string(port),
                                     [look_up](std::error_code failed, const auto& found) {
                                       look_up->error = failed;

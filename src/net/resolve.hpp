@@ -10,7 +10,7 @@
 
 namespace isthmus::net {
 
-/// In the resolver's order. A numeric address needs no thread; a name is looked up in a thread of
+/// In the resolver's order. Numeric addresses need no thread. Names are looked up in a thread of
 /// the executor. Throws std::runtime_error with a sentence about `host`: its name is unknown, the
 /// limit passed, or the system refuses the thread.
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> resolve(std::string host, std::uint16_t port,
