@@ -276,7 +276,7 @@ SERVICE_AT = "10.2.255.1:7600"
 
 
 def with_service(scene: Scene) -> None:
-    """On the site between the clusters."""
+    """On the site between the clusters. Links wait a minute for it."""
     home = scene.folder / "service"
     home.mkdir()
     (home / "service.toml").write_text(
@@ -285,6 +285,7 @@ def with_service(scene: Scene) -> None:
     sh(f"isthmusd key add user --keys {home}/keys --out {home}/user.key")
     serve(scene)
     scene.grid = (
+        'patience = "60 s"\n'
         '[cluster.a]\nhost = "a0"\nhosts = "a[1-2]"\n[cluster.c]\nhost = "c0"\nhosts = "c[1-2]"\n'
         f"[[relay]]\nservice = '{SERVICE_AT}'\nkey = '{home}/user.key'\n"
     )

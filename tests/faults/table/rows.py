@@ -140,7 +140,7 @@ GATEWAYS = [
     Row("kill -9 of the service, which is back after 3 s", do.service_killed(3),
         testbed=RELAYED, prepare=do.with_service),
     Row("kill -9 of the service, which does not come back", do.service_killed(0), None,
-        ("service",), testbed=RELAYED, prepare=do.with_service, long=True, patience=900),
+        ("service",), testbed=RELAYED, prepare=do.with_service, patience=150),
     Row("SIGSTOP of the service for 30 s", do.service_stopped(30), testbed=RELAYED,
         prepare=do.with_service),
 ]  # fmt: skip
