@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/core_sharing.hpp"
+
 namespace isthmus::net {
 
 class Looking {
@@ -15,22 +17,21 @@ class Looking {
   /// The time of polling for the next arrival: a few times the cost of a wake-up (5 to 30 us).
   static constexpr Time kPatience = std::chrono::microseconds(50);
   /// If a yield takes this long, another process kept the core. A polling thread is then late for
-  /// arrivals, while a sleeping one would be woken before the other process.
+  /// arrivals, while a sleeping one would be woken before the other process. So it does not poll
+  /// for kApart times as long.
   static constexpr Time kOthersTurn = std::chrono::microseconds(50);
-  /// Arrivals without looking, after vain looks and after others' turns. They double.
+  static constexpr int kApart = core::CoreSharing::kApart;
+  /// Arrivals without looking after vain looks. They double.
   static constexpr unsigned kMostSkipped = 256;
-  static constexpr unsigned kSkippedForOthers = 16, kMostSkippedForOthers = 1024;
-  /// After this many looks that found something in one go, the core is free of others.
-  static constexpr unsigned kProof = 64;
 
   /// Something has come in a ring while the thread slept. True: it looks from now on.
   bool woken(Time now) {
+    if (now < again_) return false;
     if (skip_ > 0) {
       --skip_;
       return false;
     }
     last_ = now;
-    finds_ = 0;
     return true;
   }
 
@@ -38,13 +39,12 @@ class Looking {
   void found(Time now) {
     last_ = now;
     vain_ = 0;
-    if (++finds_ >= kProof) others_ = 0;
   }
 
   /// A look has found nothing; giving way then lasted from `before` until `now`. False: sleep.
   bool goes_on(Time before, Time now) {
     if (now - before >= kOthersTurn) {
-      skip_ = others_ = std::clamp(2 * others_, kSkippedForOthers, kMostSkippedForOthers);
+      again_ = now + kApart * (now - before);
       return false;
     }
     if (now - last_ < kPatience) return true;
@@ -53,10 +53,10 @@ class Looking {
   }
 
  private:
-  Time last_{};                     // when something came
-  unsigned skip_ = 0;               // arrivals without looking that are still to come
-  unsigned vain_ = 0, others_ = 0;  // how many they were last, for either reason
-  unsigned finds_ = 0;              // since it was woken
+  Time last_{};        // when something came
+  Time again_{};       // it may look again
+  unsigned skip_ = 0;  // arrivals without looking that are still to come
+  unsigned vain_ = 0;  // how many they were last
 };
 
 }  // namespace isthmus::net

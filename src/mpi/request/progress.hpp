@@ -3,17 +3,16 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
 #include "mpi/process/uncancelled.hpp"
-#include "mpi/request/naps.hpp"
 #include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/request/waiting.hpp"
 #include "mpi/request/waits.hpp"
 
 namespace isthmus::face {
@@ -87,18 +86,14 @@ class Backoff {
  private:
   static std::uint32_t events();
   void tell();
-  bool looks_on();
+  void rest(const Waiting::Rest& rest, Operation* near) const;
 
   const Uncancelled uncancelled_;
   const Attending attending_;
   const native_pause::Withheld pauses_withheld_;
   const Describe describe_;
   std::optional<KnownWait> known_;
-  unsigned rounds_ = 0;
-  unsigned idle_rounds_ = 0;
-  Naps naps_;
-  unsigned near_rounds_ = 0;
-  std::chrono::steady_clock::time_point idle_since_;
+  Waiting waiting_;
   std::uint32_t seen_;
 };
 
