@@ -29,6 +29,7 @@ from isthmus_lab.bench.common import (
     TestbedOption,
     TrafficOption,
 )
+from isthmus_lab.bench.cost.command import cost
 from isthmus_lab.bench.io.command import io
 from isthmus_lab.bench.papers.command import papers
 from isthmus_lab.bench.rma.command import rma
@@ -45,6 +46,7 @@ bench_app = Application(
 )
 bench_app.command("coll")(coll)
 bench_app.command("ablation")(ablation)
+bench_app.command("cost")(cost)
 bench_app.command("app")(app)
 bench_app.command("rma")(rma)
 bench_app.command("io")(io)

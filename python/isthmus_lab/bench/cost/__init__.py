@@ -1,0 +1,1 @@
+"""`isthmus bench cost`: the processor time of messages."""

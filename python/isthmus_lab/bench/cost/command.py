@@ -1,0 +1,196 @@
+"""The command `isthmus bench cost`."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.errors import UsageError
+from isthmus.measuring.runs import Run
+from isthmus.measuring.tasks import GIGABYTE, Task
+from isthmus.tables import console
+from isthmus_lab.bench import common, labs, p2p, report, session
+from isthmus_lab.bench.common import (
+    InsideOption,
+    JsonOption,
+    NativeOption,
+    OnlyOption,
+    PassesOption,
+    TestbedOption,
+)
+from isthmus_lab.bench.contestants import Contestant
+from isthmus_lab.bench.cost.group import Group
+from isthmus_lab.bench.cost.results import CostResults, CostRun, Work, cost_of, works
+from isthmus_lab.bench.session import Entry
+from isthmus_lab.lab import testbed as testbeds
+from isthmus_lab.measuring.place import Place, inside_lab
+
+_DEFAULT = ("tcp", "native-*-default", "isthmus", "isthmus-direct*")
+_DEFAULT_FATPIPE = ("tls", "haproxy", "isthmus-plain-legs")
+_LOOP = "while True: pass"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the command line."""
+
+    passes: int
+    scale: float
+    loops: int
+    mpis: tuple[str, ...]
+    only: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A contestant whose processor time is counted."""
+
+    contestant: Contestant
+    group: Group
+    ceiling: int | None = None
+
+    @property
+    def key(self) -> str:
+        return self.contestant.key
+
+    @property
+    def label(self) -> str:
+        return self.contestant.label
+
+    def measure(self, tasks: Sequence[Task], number: int) -> list[CostRun]:
+        """Each task in a job of its own."""
+        return [self._one(task, number) for task in tasks]
+
+    def _one(self, task: Task, number: int) -> CostRun:
+        before = self.group.seconds()
+        with self.group.entered():
+            runs: Sequence[Run] = self.contestant.measure([task], number)
+        return cost_of(runs, self.group.seconds() - before)
+
+
+def cost(
+    testbed: TestbedOption = None,
+    passes: PassesOption = 3,
+    scale: Annotated[
+        float,
+        typer.Option(min=0.001, metavar="X", help="X times the default number of messages."),
+    ] = 1.0,
+    loops: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="N endless loops compute on the same cores."),
+    ] = 0,
+    native: NativeOption = None,
+    only: OnlyOption = None,
+    json_file: JsonOption = None,
+    inside: InsideOption = None,
+) -> None:
+    """Measure the processor time of messages: user and system time of all processes of the job,
+    without its start and end.
+
+    [bold]isthmus bench cost --testbed room[/bold]
+      Between two hosts of one room, compared with plain TCP and native MPIs.
+
+    [bold]isthmus bench cost --testbed room --loops 4 --scale 0.2[/bold]
+      The same on a busy machine, where the time on the clock matters.
+
+    Without --testbed, it measures between the two sites of the lab around it. The user must be
+    allowed to make control groups."""
+    signal.signal(signal.SIGTERM, common.leave)
+    options = Options(passes, scale, loops, tuple(native or ()), tuple(only or ()))
+    if inside is not None:
+        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
+        return
+    common.check(testbed, None)
+    begin = time.monotonic()
+    if testbed is not None and common.in_labs(testbed):
+        name, results = _in_labs(testbed, options)
+    else:
+        place = common.place(testbed, None)
+        name, results = place.name, _measure(place, options)
+    out = console()
+    _table(results, options, name, out)
+    raise typer.Exit(common.finish(name, results, [], json_file, out, time.monotonic() - begin))
+
+
+def _measure(place: Place, options: Options) -> CostResults:
+    results = CostResults()
+    tasks = [task for work in works(options.scale) for task in (work.short, work.task)]
+    only = options.only or _DEFAULT + (_DEFAULT_FATPIPE if place.name == "fatpipe" else ())
+    plan = p2p.Options(mpis=options.mpis, only=only)
+    group = Group()
+    try:
+        with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+            found = p2p.contestants(place, plan, Path(folder), common.say)
+            if not found:
+                raise UsageError(f"--only {' '.join(only)}: none of these can run here")
+            entries: list[Entry[Task, CostRun]] = []
+            for one in found:
+                suits = [task for task in tasks if task.figure in one.figures]
+                entries.append(Entry(Counted(one, group, one.ceiling), [suits] * options.passes))
+            with _computing(options.loops):
+                session.measure(place, entries, results, common.say)
+    finally:
+        group.close()
+    return results
+
+
+@contextlib.contextmanager
+def _computing(loops: int) -> Iterator[None]:
+    """Processes that never sleep, each in a session of its own, as other users' are."""
+    started = [
+        subprocess.Popen([sys.executable, "-c", _LOOP], start_new_session=True)
+        for _ in range(loops)
+    ]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def _in_labs(testbed: str, options: Options) -> tuple[str, CostResults]:
+    name, _ = testbeds.load(testbed)
+    words = ["cost", "--passes", str(options.passes), "--scale", str(options.scale)]
+    words += ["--loops", str(options.loops)]
+    words += common.again([("--native", options.mpis), ("--only", options.only)])
+    results = CostResults()
+    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+        raw = Path(folder) / "raw.json"
+        results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words, raw))
+    return name, results
+
+
+def _table(results: CostResults, options: Options, name: str, out: Console) -> None:
+    beside = f" beside {options.loops} endless loops" if options.loops else ""
+    table = Table(title=f"Processor time of messages on {name}{beside}", title_justify="left")
+    table.add_column("")
+    shown = works(options.scale)
+    for work in shown:
+        unit = "s/GB" if work.per_byte else "us a message"
+        table.add_column(f"{work.label}, {unit}", justify="right")
+    for key in results.measured():
+        table.add_row(results.labels[key], *(_cell(results, key, work) for work in shown))
+    out.print(table)
+    out.print("Medians over the passes; in brackets the time on the clock.")
+
+
+def _cell(results: CostResults, key: str, work: Work) -> str:
+    scale = GIGABYTE / work.task.bytes if work.per_byte else 1e6
+
+    def figure() -> str:
+        processor, clock = results.processor(key, work), results.clock(key, work)
+        return f"{scale * processor:.2f} ({scale * clock:.2f})"
+
+    return report.or_dash(figure)

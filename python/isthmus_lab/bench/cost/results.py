@@ -1,0 +1,114 @@
+"""What `isthmus bench cost` measures, and its samples."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from isthmus.measuring import tasks
+from isthmus.measuring.runs import Run
+from isthmus.measuring.tasks import KIB, MIB, Task
+from isthmus_lab.measuring.samples import NotMeasuredError, Samples
+
+
+@dataclass(frozen=True)
+class Work:
+    """Two jobs that differ in the number of messages alone: what the longer one takes more is the
+    cost of its further messages, without start, warm-up and end."""
+
+    label: str
+    task: Task
+    short: Task
+
+    @property
+    def per_byte(self) -> bool:
+        """Whether the cost is shown for a gigabyte, else for a message."""
+        return self.task.bytes >= 64 * KIB
+
+
+def works(scale: float) -> tuple[Work, ...]:
+    """`scale` times the default number of messages. Jobs of one pass are neighbours in time."""
+
+    def work(label: str, figure: str, size: int, rounds: int, least: int, seconds: float) -> Work:
+        task = Task(figure, size, least + max(1, round(rounds * scale)), seconds)
+        return Work(label, task, replace(task, rounds=least))
+
+    return (
+        work("8 B there and back", "pingpong", 8, 20_000, 10, 0),
+        work("1 KiB there and back", "pingpong", KIB, 20_000, 10, 0),
+        work("64 KiB there and back", "pingpong", 64 * KIB, 8000, 10, 0),
+        work("8 B one way", "rate", 8, 3, 1, 1.0),
+        work("1 MiB one way", "stream", MIB, 3, 1, 1.0),
+        work("64 MiB one way", "stream", 64 * MIB, 3, 1, 1.0),
+    )
+
+
+@dataclass(frozen=True)
+class CostRun:
+    """The result of one task for one contestant in one pass. `processor` is seconds of user and
+    system time of all processes of the job; `seconds` are those on the clock."""
+
+    contestant: str
+    round: int
+    task: Task
+    messages: float
+    processor: float
+    seconds: float
+    variant: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "contestant": self.contestant,
+            "pass": self.round,
+            "task": self.task.text,
+            "messages": self.messages,
+            "processor": self.processor,
+            "seconds": self.seconds,
+            **({"variant": self.variant} if self.variant else {}),
+        }
+
+
+def cost_of(runs: Sequence[Run], processor: float) -> CostRun:
+    """Of the runs of one task. A round trip is two messages."""
+    run = runs[0]
+    messages = sum(run.messages) if run.messages else 2.0 * len(run.seconds)
+    return CostRun(run.contestant, run.round, run.task, messages, processor, sum(run.seconds))
+
+
+def read_cost(data: dict[str, Any]) -> CostRun:
+    """ValueError, KeyError or TypeError if the data is malformed."""
+    return CostRun(
+        str(data["contestant"]),
+        int(data["pass"]),
+        tasks.parse(str(data["task"])),
+        float(data["messages"]),
+        float(data["processor"]),
+        float(data["seconds"]),
+        str(data.get("variant", "")),
+    )
+
+
+class CostResults(Samples[CostRun]):
+    read = staticmethod(read_cost)
+
+    def processor(self, contestant: str, work: Work) -> float:
+        """Median over the passes: seconds of processor time a message."""
+        short = {run.round: run for run in self._of(contestant, work.short)}
+        found = [
+            (run.processor - short[run.round].processor)
+            / (run.messages - short[run.round].messages)
+            for run in self._of(contestant, work.task)
+            if run.round in short
+        ]
+        return statistics.median(found)
+
+    def clock(self, contestant: str, work: Work) -> float:
+        """Median over the passes: seconds a message."""
+        return statistics.median(r.seconds / r.messages for r in self._of(contestant, work.task))
+
+    def _of(self, contestant: str, task: Task) -> list[CostRun]:
+        found = [run for run in self.runs if (run.contestant, run.task) == (contestant, task)]
+        if not found:
+            label = self.labels.get(contestant, contestant)
+            raise NotMeasuredError(f"{label}: {task.text} not measured")
+        return found

@@ -1,0 +1,56 @@
+"""Processor time of messages: what is counted, and what is made of it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from isthmus.measuring.runs import Run
+from isthmus_lab.bench.cost.group import Group
+from isthmus_lab.bench.cost.results import CostResults, CostRun, cost_of, works
+from isthmus_lab.measuring.samples import NotMeasuredError
+
+_SPIN = "import time\nwhile time.process_time() < 0.3: pass"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
+def test_a_group_counts_what_is_started_in_it():
+    group = Group()
+    try:
+        with group.entered():
+            subprocess.run([sys.executable, "-c", _SPIN], check=True)
+        inside = group.seconds()
+        subprocess.run([sys.executable, "-c", _SPIN], check=True)
+        assert inside >= 0.3
+        assert group.seconds() - inside < 0.3
+    finally:
+        group.close()
+
+
+def test_a_round_trip_is_two_messages():
+    work = works(1.0)[0]
+    run = Run("a", 0, work.task, 1, (2.0, 3.0))
+    assert cost_of([run], 7.0) == CostRun("a", 0, work.task, 4.0, 7.0, 5.0)
+    stream = Run("a", 0, works(1.0)[4].task, 1, (1.0, 1.0), (100.0, 120.0))
+    assert cost_of([stream], 7.0).messages == 220.0
+
+
+def test_start_and_warm_up_are_taken_off():
+    work = works(1.0)[0]
+    results = CostResults(labels={"a": "A"})
+    for number, start in enumerate((1.0, 2.0, 5.0)):
+        results.runs.append(CostRun("a", number, work.short, 20.0, start + 0.2, 0.1))
+        results.runs.append(CostRun("a", number, work.task, 1020.0, start + 10.2, 0.51))
+    assert results.processor("a", work) == pytest.approx(0.01)
+    assert results.clock("a", work) == pytest.approx(0.0005)
+    with pytest.raises(NotMeasuredError):
+        results.processor("a", works(1.0)[1])
+
+
+def test_samples_survive_a_file():
+    work = works(0.5)[0]
+    results = CostResults(labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5)])
+    other = CostResults()
+    other.merge(results.as_json())
+    assert other.runs == results.runs
