@@ -71,15 +71,8 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip
   line->far = figures && figures->rtt >= std::chrono::duration<double>(core::kFarRoundTrip);
-  if (figures) {
-    pause_.set_round_trip(figures->rtt);
-    // The shortest: others may have connected beside bulk.
-    round_trip_ = round_trip_ == core::Time::zero()
-                      ? core::Time(figures->rtt)
-                      : std::min<core::Time>(round_trip_, figures->rtt);
-    conduit_.set_round_trip(round_trip_);
-    bulk_streams_.set_round_trip(round_trip_);
-  }
+  plan_.up(figures ? core::Time(figures->rtt) : core::Time::zero(), line->far);
+  if (figures) conduit_.set_round_trip(plan_.round_trip());
   if (full_packets_.doubtful() && figures && line->stream->leg() == Stream::Leg::Socket) {
     line->probing = true;
     conduit_.probe(line->id, FullPackets::probe(figures->segment));
@@ -98,6 +91,7 @@ void ConduitDriver::replace(std::shared_ptr<Stream> stream, std::span<const std:
   for (const auto& line : std::exchange(lines_, {})) {
     line->up = false;
     line->stream->close();
+    plan_.down();
     conduit_.stream_down(line->id);
   }
   attach(std::move(stream), read);
@@ -212,6 +206,7 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
     // Tell the other end, then go.
     line->up = false;
     std::erase(lines_, line);
+    plan_.down();
     conduit_.stream_down(line->id);
     if (!line->packets.empty()) {
       line->stream->close();
@@ -243,7 +238,7 @@ void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {
   line->up = false;
   line->stream->close();
   std::erase(lines_, line);
-  all_take_bulk();  // until it is chosen again, for it may have taken all
+  plan_.down();
   share_unsent();
   conduit_.stream_down(line->id);
   const auto self = shared_from_this();

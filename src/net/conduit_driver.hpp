@@ -4,7 +4,6 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,12 +11,10 @@
 #include <system_error>
 #include <vector>
 
-#include "core/after_pause.hpp"
-#include "core/bulk_streams.hpp"
 #include "core/conduit.hpp"
 #include "core/crowd.hpp"
 #include "core/debug_off.hpp"
-#include "core/stream_count.hpp"
+#include "core/stream_plan.hpp"
 #include "net/full_packets.hpp"
 #include "net/pacer.hpp"
 #include "net/socket_look.hpp"
@@ -36,7 +33,9 @@ struct Loss {
   bool by_peer = false;  ///< as ended_by_peer()
 };
 
-class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, private SocketLook {
+class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
+                            private SocketLook,
+                            private core::StreamPlan::Look {
  public:
   /// No hook is called after close().
   struct Hooks {
@@ -113,16 +112,13 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   void write_all();
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit, bool with_room = false);
-  bool for_express(const LinePtr& line) const;
+  core::StreamPlan::Role role(const LinePtr& line) const;
   bool off_bulk(const LinePtr& line) const;
+  std::size_t number(const LinePtr& line) const;
   void choose();
-  void choose_of_crowd(std::size_t most);
-  void choose_widest();
-  void all_take_bulk();
-  void take_bulk_by(std::size_t takers);
-  std::size_t turn() const;
+  double window(std::size_t stream) const override;
+  bool late(std::size_t stream) const override;
   void write_in_turns();
-  bool beginning_anew();
   void write_where_room();
   void write_few();
   void fill(const LinePtr& line);
@@ -146,14 +142,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, 
   std::size_t turn_ = 0;                // of lines_, whose turn it is
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
   core::Crowd::Sender in_crowd_;
-  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  std::size_t takers_ = kAll;  // the number of lines that take bulk
-  bool growing_ = false;       // their windows are
-  bool uneven_ = false;        // some lines are narrow
-  bool crowded_ = false;       // by the crowd's word
-  core::BulkStreams bulk_streams_;
-  core::AfterPause pause_;
-  core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
+  core::StreamPlan plan_;
   FullPackets full_packets_;
   std::string congestion_;
   std::shared_ptr<Pacer> pacer_;        // null: as the network takes it

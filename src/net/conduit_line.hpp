@@ -30,8 +30,6 @@ struct ConduitDriver::Line {
   core::Time since{};                   // when it came up
   bool far = false;                     // a round trip is core::kFarRoundTrip or longer
   bool blocked = false;                 // waits until the stream can take more
-  bool spare = false;                   // bulk goes by others
-  bool narrow = false;                  // takes no more bulk than its window has room for
   bool rests = false;                   // waits until the stream can be read
   std::deque<core::PacketPtr> packets;  // being written
   std::size_t written = 0;              // of the first of them

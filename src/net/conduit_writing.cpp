@@ -14,25 +14,6 @@
 namespace isthmus::net {
 namespace {
 
-// Bytes that are taken from the conduit at a time. Small, because taken bytes cannot be overtaken
-// any more.
-constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
-// The same of each of several streams over a long path, at least (core::turn_for).
-constexpr std::size_t kTurn = core::kLeastTurn;
-// One stream is for express frames if there are this many over a long path. Behind bulk they would
-// wait for the repetition of lost segments, 200 to 600 ms if the tail was lost. That is for 8 B
-// beside a stream, 1 Gbit/s at 11.6 ms, 32 streams (2026-11).
-constexpr std::size_t kLeastForExpress = 4;
-// Up to this many bytes in a row are sent without a look at the windows of all streams. That look
-// takes 70 us with 48 streams, where a 1 KiB message takes 6 ms. A few streams have room for these
-// bytes. More bytes should fill the windows equally. Then 1 MiB takes 15 ms, and 19 if some streams
-// are filled first (1 Gbit/s at 11.6 ms; November 2026).
-constexpr std::size_t kFew = std::size_t{64} * 1024 + 64 * core::kHeaderSize;
-// Bytes that may wait in the kernels' buffers of all streams: 1 ms at 1 Gbit/s, so that the writer
-// can sleep meanwhile. Each stream has enough to wake the writer in time. If there are many
-// streams, each has little. Otherwise the first ones would take more than they can send while
-// others are idle.
-constexpr int kUnsent = 128 * 1024, kLeastUnsent = 4 * 1024;
 // This much bulk leaves at once, even if other frames are ready.
 constexpr std::size_t kMostLater = std::size_t{256} * 1024;
 
@@ -74,124 +55,70 @@ void ConduitDriver::write_all() {
 }
 
 void ConduitDriver::write(const LinePtr& line) {
-  const std::size_t limit = lines_.size() > 1 && line->far ? turn() : kWriteBatch;
+  const std::size_t limit =
+      lines_.size() > 1 && line->far ? plan_.turn() : core::StreamPlan::kAlone;
   while (conduit_.has_output() && write_batch(line, limit)) {
   }
 }
 
-// Bulk stays off this line.
-bool ConduitDriver::for_express(const LinePtr& line) const {
-  return line->far && lines_.size() >= kLeastForExpress && line == lines_.front() &&
-         !core::off(core::Mechanism::Express);
+std::size_t ConduitDriver::number(const LinePtr& line) const {
+  return static_cast<std::size_t>(std::ranges::find(lines_, line) - lines_.begin());
 }
 
-// Spare lines also repeat the frames that other lines have lost, once nothing new waits.
+core::StreamPlan::Role ConduitDriver::role(const LinePtr& line) const {
+  return plan_.role(number(line));
+}
+
 bool ConduitDriver::off_bulk(const LinePtr& line) const {
-  return for_express(line) || (line->spare && lines_.size() > 1 && conduit_.unsent_bulk() > 0);
+  return plan_.off_bulk(number(line), conduit_.unsent_bulk());
 }
 
-// In a crowd, few streams take bulk. If much is under way, the widest do.
 void ConduitDriver::choose() {
   if (!conduit_.bulk_waits()) return;
   const core::Time t = now();
   const int most = crowd_ ? crowd_->streams(in_crowd_, t) : core::kMostStreams;
-  const bool crowded = static_cast<std::size_t>(most) < lines_.size();
-  if (std::exchange(crowded_, crowded) || crowded) {
-    return crowded ? choose_of_crowd(static_cast<std::size_t>(most)) : all_take_bulk();
-  }
-  if (!core::off(core::Mechanism::BulkStreams) &&
-      bulk_streams_.due(t, conduit_.counts().wire_bytes))
-    choose_widest();
+  if (plan_.choose(t, conduit_.counts().wire_bytes, most, *this)) share_unsent();
 }
 
-// The first ones; others instead of those whose frames are late.
-void ConduitDriver::choose_of_crowd(std::size_t most) {
-  std::size_t chosen = 0;
-  uneven_ = false;
-  for (const auto& line : lines_) {
-    line->narrow = false;
-    line->spare = chosen >= most;
-    if (!line->spare && !for_express(line) && !conduit_.avoids(line->id)) ++chosen;
-  }
-  take_bulk_by(chosen);
+double ConduitDriver::window(std::size_t stream) const {
+  const auto figures = tcp_figures(lines_[stream]->stream->socket().native_handle());
+  return figures ? static_cast<double>(figures->window) : 0;
 }
 
-void ConduitDriver::choose_widest() {
-  std::vector<double> windows;
-  for (const auto& line : lines_) {
-    const auto figures = tcp_figures(line->stream->socket().native_handle());
-    const bool takes = figures && !for_express(line) && !conduit_.avoids(line->id);
-    windows.push_back(takes ? static_cast<double>(figures->window) : 0);
-  }
-  using enum core::BulkStreams::Part;
-  const auto parts = bulk_streams_.choose(windows);
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    lines_[i]->spare = parts[i] == None;
-    lines_[i]->narrow = parts[i] == Narrow;
-  }
-  uneven_ = std::ranges::count(parts, Narrow) > (for_express(lines_.front()) ? 1 : 0);
-  const auto spare = static_cast<std::size_t>(std::ranges::count(parts, None));
-  take_bulk_by(spare > 0 ? lines_.size() - spare : kAll);
-}
-
-void ConduitDriver::all_take_bulk() {
-  for (const auto& line : lines_) line->spare = line->narrow = false;
-  uneven_ = false;
-  take_bulk_by(kAll);
-}
-
-void ConduitDriver::take_bulk_by(std::size_t takers) {
-  if (std::exchange(takers_, takers) != takers) share_unsent();
-}
-
-// Small frames wait behind what a stream has taken, where none is for express frames alone.
-std::size_t ConduitDriver::turn() const {
-  if (takers_ == 1) return kWriteBatch;
-  if (core::off(core::Mechanism::Turns)) return kTurn;
-  if (lines_.size() < kLeastForExpress || growing_) return kTurn;
-  const auto takers = static_cast<int>(std::min(takers_, lines_.size() - 1));
-  const double round_trip = std::chrono::duration<double>(round_trip_).count();
-  return core::turn_for(bulk_streams_.rate(), round_trip, takers);
-}
+bool ConduitDriver::late(std::size_t stream) const { return conduit_.avoids(lines_[stream]->id); }
 
 // All windows fill equally: a stream that has taken its share lets the next one write.
 void ConduitDriver::write_in_turns() {
+  using enum core::StreamPlan::Role;
   choose();
-  if (for_express(lines_.front())) write(LinePtr(lines_.front()));
-  if (beginning_anew() && (!pacer_ || pacer_->may_send(*this))) write_where_room();
+  if (plan_.role(0) == Express) write(LinePtr(lines_.front()));
+  if (!conduit_.bulk_waits()) {
+    plan_.idle();
+  } else if (plan_.windows_differ(now()) && (!pacer_ || pacer_->may_send(*this))) {
+    write_where_room();
+  }
   // Lines may be dropped meanwhile.
   for (std::size_t idle = 0; !closed_ && idle < lines_.size() && conduit_.has_output();) {
     turn_ = turn_ < lines_.size() ? turn_ : 0;
-    const LinePtr& next = lines_[turn_];
-    if ((next->spare || next->narrow) && conduit_.new_bulk_alone()) {
+    const auto is = plan_.role(turn_);
+    if ((is == Spare || is == Narrow) && conduit_.new_bulk_alone()) {
       ++idle;
       ++turn_;
       continue;
     }
-    const LinePtr line = next;
+    const LinePtr line = lines_[turn_];
     const std::uint64_t before = conduit_.counts().wire_bytes;
-    const bool more = write_batch(line, turn());
+    const bool more = write_batch(line, plan_.turn());
     idle = more ? 0 : idle + 1;
-    if (!more || conduit_.counts().wire_bytes - before >= turn()) ++turn_;
+    if (!more || conduit_.counts().wire_bytes - before >= plan_.turn()) ++turn_;
   }
-}
-
-// Whether the streams' windows may differ, since they grow from the least after a pause. To ask for
-// all of them took 3 % of the time where it was always done (48 streams, 1 Gbit/s; November 2026).
-bool ConduitDriver::beginning_anew() {
-  if (!conduit_.bulk_waits()) return growing_ = false;
-  const core::Time t = now();
-  growing_ = takers_ == kAll && pause_.holds(t) && !core::off(core::Mechanism::AfterPause);
-  pause_.sent(t);
-  return growing_ || uneven_;
 }
 
 // Each stream gets the frame that it sends the soonest. Otherwise the last frames of a message
 // would wait a round trip in streams whose windows are full while others stand idle.
 void ConduitDriver::write_where_room() {
   const std::uint64_t before = conduit_.counts().wire_bytes;
-  if (!core::off(core::Mechanism::FewFirst) && pause_.burst(now()) + conduit_.unsent_bulk() <= kFew)
-    write_few();
+  if (plan_.few(now(), conduit_.unsent_bulk())) write_few();
   std::vector<std::pair<std::int64_t, LinePtr>> open;
   if (conduit_.bulk_waits()) {
     for (const auto& line : lines_) {
@@ -203,20 +130,18 @@ void ConduitDriver::write_where_room() {
   while (!closed_ && !open.empty() && conduit_.has_output()) {
     std::pop_heap(open.begin(), open.end());
     auto& [room, line] = open.back();
-    if (line->narrow && room < static_cast<std::int64_t>(kTurn)) {
+    const bool narrow = role(line) == core::StreamPlan::Role::Narrow;
+    if (narrow && room < static_cast<std::int64_t>(core::StreamPlan::kTurn)) {
       open.pop_back();
       continue;
     }
-    // A few at a time, that windows may stay alike.
-    const auto some = static_cast<std::size_t>(std::max<std::int64_t>(room / 4, 0));
-    const std::size_t limit = takers_ == 1 ? turn() : std::clamp(some, kTurn, turn());
-    if (write_counted(line, limit, room)) {
+    if (write_counted(line, plan_.part(room), room)) {
       std::push_heap(open.begin(), open.end());
     } else {
       open.pop_back();
     }
   }
-  pause_.sent(now(), conduit_.counts().wire_bytes - before);
+  plan_.sent(now(), conduit_.counts().wire_bytes - before);
 }
 
 // Asks one stream after the other, until all is sent or none is left to ask.
@@ -256,7 +181,8 @@ bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit, bool wit
   if (line->blocked || !line->up) return false;
   if (line->packets.empty()) {
     const bool due = !pacer_ || pacer_->may_send(*this);
-    const bool takes = !off_bulk(line) && (with_room || !line->narrow);
+    const bool takes =
+        !off_bulk(line) && (with_room || role(line) != core::StreamPlan::Role::Narrow);
     conduit_.output(line->id, now(), limit, taken_, due && takes);
     std::size_t bytes = 0;
     for (const auto& packet : taken_) bytes += packet->size;
@@ -321,11 +247,8 @@ void ConduitDriver::take_turn() {
 
 void ConduitDriver::share_unsent() {
   if (core::off(core::Mechanism::ShareUnsent)) return;
-  // One stream takes small frames only, beside those that take bulk.
-  const auto streams = static_cast<int>(
-      takers_ < lines_.size() ? takers_ + 1 : std::max<std::size_t>(1, lines_.size()));
   for (const auto& line : lines_) {
-    set_unsent(line->stream->socket().native_handle(), std::max(kUnsent / streams, kLeastUnsent));
+    set_unsent(line->stream->socket().native_handle(), plan_.unsent());
   }
 }
 
