@@ -4,30 +4,29 @@
 #include <utility>
 
 #include "rma/combining.hpp"
-#include "rma/partner.hpp"
-#include "rma/window.hpp"
+#include "rma/target_partner.hpp"
 
 namespace isthmus::rma {
 
 // False: the origin breaks the protocol. Empty data changes nothing. `before` gets the old values
 // if it has the area's size.
-bool Window::compute(Partner& from, const Area& area, const Combination& how,
+bool Target::compute(Partner& from, const Area& area, const Combination& how,
                      std::span<const std::byte> data, std::vector<std::byte>& before) {
-  Target target;
-  if (!resolve(from, area, &how.element, target)) return false;
-  if (target.memory == nullptr) {
+  Spot spot;
+  if (!resolve(from, area, &how.element, spot)) return false;
+  if (spot.memory == nullptr) {
     before.clear();
     return true;
   }
-  const Elements there{.memory = target.memory,
-                       .map = target.map,
+  const Elements there{.memory = spot.memory,
+                       .map = spot.map,
                        .count = area.count,
                        .position = static_cast<std::int64_t>(area.position),
                        .size = static_cast<std::size_t>(area.size)};
-  return combine_there(there, how, data, before, config_.turn);
+  return combine_there(there, how, data, before, channel_.config.turn);
 }
 
-Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {
+Target::Step Target::accumulate(int rank, Partner& from, RecordReader& in) {
   const Area area = in.area();
   const auto how = in.combination();
   const auto tag = in.get<std::int32_t>();
@@ -36,25 +35,25 @@ Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {
   if (!in.good() || area.size > core::kMostServiceBytes) return Step::Broken;
   std::vector<std::byte> before(tag != 0 ? static_cast<std::size_t>(area.size) : 0);
   if (!compute(from, area, *how, data, before)) return Step::Broken;
-  if (tag != 0) answer(rank, tag, std::move(before));
+  if (tag != 0) channel_.answer(rank, tag, std::move(before));
   return Step::Done;
 }
 
 // Part of the data may be here: data that came while a record waited stands behind it.
-Window::Step Window::accumulate_apart(Partner& from, RecordReader& in) {
+Target::Step Target::accumulate_apart(Partner& from, RecordReader& in) {
   const Area area = in.area();
   const auto how = in.combination();
-  Target target;
+  Spot spot;
   if (!in.good() || !how || how->op == Op::NoOp || area.size == 0 ||
-      !resolve(from, area, &how->element, target)) {
+      !resolve(from, area, &how->element, spot)) {
     return Step::Broken;
   }
-  from.apart_here = {area, *how, target.memory == nullptr};
+  from.apart_here = {area, *how, spot.memory == nullptr};
   const auto here = std::min<std::uint64_t>(area.size, in.rest().size());
   return take_data(from, in.bytes(here)) ? Step::Done : Step::Broken;
 }
 
-bool Window::take_data(Partner& from, std::span<const std::byte> data) {
+bool Target::take_data(Partner& from, std::span<const std::byte> data) {
   if (data.empty()) return true;
   if (!from.apart_here) return false;
   auto& [area, how, outside] = *from.apart_here;

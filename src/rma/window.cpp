@@ -1,301 +1,31 @@
-// The origin's side, and code of both sides.
 #include "rma/window.hpp"
 
-#include <algorithm>
-#include <stdexcept>
 #include <utility>
-
-#include "rma/partner.hpp"
 
 namespace isthmus::rma {
 
 Window::Window(core::Engine& engine, WindowConfig config, Memory memory)
-    : engine_(engine), config_(std::move(config)), memory_(std::move(memory)) {
-  engine_.serve(config_.context | core::kServiceContext, *this);
+    : Channel{engine, std::move(config)},
+      Origin(static_cast<Channel&>(*this)),
+      target_(*this, std::move(memory), *this) {
+  engine.serve(service(), *this);
 }
 
-Window::~Window() { engine_.end_service(config_.context | core::kServiceContext); }
+Window::~Window() { engine.end_service(service()); }
 
-Window::Partner& Window::partner(int rank) {
-  auto& found = partners_[rank];
-  if (!found) found = std::make_unique<Partner>();
-  return *found;
+void Window::post(int rank) {
+  std::vector<std::byte> records;
+  RecordWriter(records).put(Kind::Post);
+  Channel::post(rank, std::move(records));
 }
 
-const Window::Partner* Window::find(int rank) const {
-  const auto found = partners_.find(rank);
-  return found == partners_.end() ? nullptr : found->second.get();
-}
-
-bool Window::quiet() const {
-  return under_way_ == 0 && std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
-           const Partner& one = *entry.second;
-           return one.batch.empty() && one.stalled.empty() && !one.apart_here;
-         });
-}
-
-void Window::settle() {
-  const bool all = std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
-    return entry.second->caught_up() && !entry.second->failed;
-  });
-  settled_.store(all, std::memory_order_release);
-}
-
-std::vector<int> Window::partners() const {
-  std::vector<int> ranks;
-  ranks.reserve(partners_.size());
-  for (const auto& [rank, partner] : partners_) ranks.push_back(rank);
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
-}
-
-// ---- records ------------------------------------------------------------------------------------
-
-void Window::send_batch(int rank, Partner& to) {
-  if (to.batch.empty()) return;
-  auto batch = std::make_unique<Batch>(*this, to, std::exchange(to.batch, {}));
-  batch->answers = std::exchange(to.batch_answers, 0);
-  batch->envelope = {.context = config_.context | core::kServiceContext, .source = config_.rank};
-  ship(rank, to, std::move(batch));
-}
-
-void Window::ship(int rank, Partner& to, std::unique_ptr<Parcel> parcel) {
-  parcel->peer = config_.nodes[static_cast<std::size_t>(rank)];
-  to.held.push_back(parcel.release());
-  release(to);
-}
-
-void Window::Stream::go(core::Engine& engine) {
-  auto part = std::make_unique<core::SendOp>();
-  part->peer = peer;
-  part->envelope = {.context = window.config_.context | core::kServiceContext,
-                    .source = window.config_.rank,
-                    .tag = kDataTag};
-  part->data = data.subspan(gone, records());
-  part->before = gone;
-  gone += part->data.size();
-  part->behind = data.size() - gone;
-  part->then = this;
-  ++parts;
-  ++to.parts;
-  engine.send(*part.release());
-}
-
-void Window::Stream::over(core::Op& op) {
-  delete &static_cast<core::SendOp&>(op);
-  Window& here = window;
-  Partner& partner = to;
-  --partner.parts;
-  if (--parts == 0 && gone == data.size()) {
-    --partner.apart;
-    --here.under_way_;
-    if (ticket) ticket->fetch_sub(1);
-    delete this;
+bool Window::take(core::NodeId from, const core::Envelope& envelope,
+                  std::span<const std::byte> bytes) {
+  const int rank = envelope.source;
+  if (rank < 0 || static_cast<std::size_t>(rank) >= config.nodes.size() || node(rank) != from) {
+    return false;
   }
-  here.release(partner);
-}
-
-// Sends what the partner need not keep for long, or not much of it.
-void Window::release(Partner& to) {
-  while (!to.held.empty()) {
-    Parcel& next = *to.held.front();
-    if (next.starts > to.posts) return;
-    if (to.locks_granted >= to.locks_sent && to.answered >= to.landing_sent) to.sent_behind = 0;
-    const std::size_t records = next.records();
-    if (to.sent_behind > 0 && to.sent_behind + records > kBehind) return;
-    if (to.answers_due > 0 && to.answers_due + next.answers > kMostAnswers) return;
-    if (next.in_parts && to.parts == kStreamed) return;
-    if (next.last()) to.held.pop_front();
-    to.locks_sent = std::max(to.locks_sent, next.locks);
-    to.landing_sent = std::max(to.landing_sent, next.landing);
-    if (to.locks_granted < to.locks_sent || to.answered < to.landing_sent) {
-      to.sent_behind += records;
-    }
-    to.answers_due += next.answers;
-    next.go(engine_);
-  }
-}
-
-void Window::written(int rank, Partner& to) {
-  to.unflushed = true;
-  if (to.batch.size() >= kBatch) send_batch(rank, to);
-}
-
-void Window::send_now(int rank) { send_batch(rank, partner(rank)); }
-
-void Window::send_all() {
-  for (auto& [rank, to] : partners_) send_batch(rank, *to);
-}
-
-bool Window::has_room(int rank) const {
-  const Partner* const to = find(rank);
-  if (to == nullptr) return true;
-  return to->backlog < kBacklog && to->apart < kMostApart && to->fetches < kMostFetches;
-}
-
-std::uint32_t Window::map_number(int rank, Partner& to, const core::TypeMap& map) {
-  std::vector<std::byte> form;
-  map.encode(form);
-  if (form.size() > kMostMap) {
-    throw std::length_error("the target's datatype has more distinct blocks than travel");
-  }
-  const auto [found, fresh] = to.map_numbers.try_emplace(
-      std::string(reinterpret_cast<const char*>(form.data()), form.size()),
-      static_cast<std::uint32_t>(to.map_numbers.size() + 1));
-  if (fresh) {
-    RecordWriter(to.batch).put(Kind::Map).put(static_cast<std::uint64_t>(form.size())).put(form);
-    written(rank, to);
-  }
-  return found->second;
-}
-
-// ---- operations ---------------------------------------------------------------------------------
-
-void Window::put(const Place& to, std::span<const std::byte> data,
-                 const std::shared_ptr<void>& keep, const Ticket& ticket) {
-  if (data.empty()) return;
-  Partner& target = towards(to.rank);
-  if (to.map == nullptr && data.size() >= kApart) {
-    const int tag = next_tag();
-    RecordWriter(target.batch)
-        .put(Kind::PutApart)
-        .put(Area{.displacement = to.displacement, .size = data.size()})
-        .put(tag);
-    target.unflushed = true;
-    target.unlanded = true;
-    send_batch(to.rank, target);
-    auto apart = std::make_unique<Apart>(*this, target, keep, ticket);
-    apart->envelope = {.context = config_.context, .source = config_.rank, .tag = tag | kApartTag};
-    apart->data = data;
-    ship(to.rank, target, std::move(apart));
-    return;
-  }
-  const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
-  for (std::size_t at = 0; at < data.size(); at += kPart) {
-    const auto part = data.subspan(at, std::min(kPart, data.size() - at));
-    Area area{.displacement = to.displacement, .map = map, .size = part.size()};
-    if (map != 0) {
-      area.count = to.count;
-      area.position = at;
-    } else {
-      area.displacement += static_cast<std::int64_t>(at);
-    }
-    RecordWriter(target.batch).put(Kind::Put).put(area).put(part);
-    written(to.rank, target);
-  }
-}
-
-void Window::receive(int rank, Partner& from, int tag, std::span<std::byte> into, bool copied,
-                     const Ticket& ticket) {
-  const std::size_t copies = copied ? into.size() : 0;
-  from.batch_answers += copies;
-  auto fetch = std::make_unique<Fetch>(*this, from, copies, ticket);
-  fetch->context = config_.context;
-  fetch->source = rank;
-  fetch->tag = tag;
-  fetch->buffer = into.data();
-  fetch->capacity = into.size();
-  engine_.recv(*fetch.release());
-}
-
-void Window::get(const Place& from, std::span<std::byte> into, const Ticket& ticket) {
-  if (into.empty()) return;
-  Partner& target = towards(from.rank);
-  const std::uint32_t map = from.map != nullptr ? map_number(from.rank, target, *from.map) : 0;
-  // Without a map the window's memory itself is sent; else each part is packed at the target.
-  const std::size_t most = map == 0 ? into.size() : core::kMostServiceBytes;
-  for (std::size_t at = 0; at < into.size(); at += most) {
-    const auto part = into.subspan(at, std::min(most, into.size() - at));
-    Area area{.displacement = from.displacement, .map = map, .size = part.size()};
-    if (map != 0) {
-      area.count = from.count;
-      area.position = at;
-    }
-    const int tag = next_tag();
-    const bool apart = map == 0 && part.size() >= kApart;
-    target.unlanded = target.unlanded || apart;
-    receive(from.rank, target, tag, part, !apart, ticket);
-    RecordWriter(target.batch).put(Kind::Get).put(area).put(tag);
-    written(from.rank, target);
-    if (target.batch_answers >= core::kMostServiceBytes) send_batch(from.rank, target);
-  }
-}
-
-void Window::accumulate_parts(const Place& to, const Combination& how,
-                              std::span<const std::byte> data, std::span<std::byte> before,
-                              const Ticket& ticket) {
-  const std::size_t size = std::max(data.size(), before.size());
-  if (size == 0) return;
-  Partner& target = towards(to.rank);
-  const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
-  const std::size_t packed = how.element.packed();
-  const std::size_t most = kPart / packed * packed;
-  for (std::size_t at = 0; at < size; at += most) {
-    Area area{.displacement = to.displacement, .map = map, .size = std::min(most, size - at)};
-    const auto bytes = static_cast<std::size_t>(area.size);
-    if (map != 0) {
-      area.count = to.count;
-      area.position = at;
-    } else {
-      area.displacement += static_cast<std::int64_t>(at / packed * how.element.extent);
-    }
-    int tag = 0;
-    if (!before.empty()) {
-      tag = next_tag();
-      if (tag == 0) tag = next_tag();
-      receive(to.rank, target, tag, before.subspan(at, bytes), true, ticket);
-    }
-    RecordWriter writer(target.batch);
-    writer.put(Kind::Accumulate).put(area).put(how).put(tag);
-    if (how.op != Op::NoOp) writer.put(data.subspan(at, bytes));
-    written(to.rank, target);
-  }
-}
-
-// In parts that follow each other: the target computes with one while the next one comes.
-void Window::accumulate_apart(const Place& to, const Combination& how,
-                              std::span<const std::byte> data, const std::shared_ptr<void>& keep,
-                              const Ticket& ticket) {
-  Partner& target = towards(to.rank);
-  Area area{.displacement = to.displacement, .size = data.size()};
-  if (to.map != nullptr) {
-    area.map = map_number(to.rank, target, *to.map);
-    area.count = to.count;
-  }
-  RecordWriter(target.batch).put(Kind::AccumulateApart).put(area).put(how);
-  target.unflushed = true;
-  send_batch(to.rank, target);
-  const std::size_t packed = how.element.packed();
-  ship(to.rank, target,
-       std::make_unique<Stream>(*this, target, data, kStreamPart / packed * packed, keep, ticket));
-}
-
-void Window::accumulate(const Place& to, const Combination& how, std::span<const std::byte> data,
-                        const std::shared_ptr<void>& keep, const Ticket& ticket) {
-  if (how.op == Op::NoOp) return;
-  if (data.size() >= kApart) return accumulate_apart(to, how, data, keep, ticket);
-  accumulate_parts(to, how, data, {}, nullptr);
-}
-
-void Window::fetch(const Place& to, const Combination& how, std::span<const std::byte> data,
-                   std::span<std::byte> before, const Ticket& ticket) {
-  accumulate_parts(to, how, data, before, ticket);
-}
-
-void Window::compare_and_swap(const Place& to, std::span<const std::byte> compare,
-                              std::span<const std::byte> swap, std::span<std::byte> before,
-                              const Ticket& ticket) {
-  Partner& target = towards(to.rank);
-  const int tag = next_tag();
-  receive(to.rank, target, tag, before, true, ticket);
-  RecordWriter(target.batch)
-      .put(Kind::Compare)
-      .put(to.displacement)
-      .put(static_cast<std::uint32_t>(compare.size()))
-      .put(tag)
-      .put(compare)
-      .put(swap);
-  written(to.rank, target);
+  return target_.take(rank, envelope.tag == kDataTag, bytes);
 }
 
 }  // namespace isthmus::rma

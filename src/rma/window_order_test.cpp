@@ -162,14 +162,14 @@ TEST_F(WindowTest, WhatComesBehindAStartWaitsForThePost) {
     window(0).post(1);  // is not kept back
     run();
     EXPECT_EQ(number_at(1, 0), epoch - 1);
-    EXPECT_FALSE(window(1).has_completed(0));
+    EXPECT_FALSE(window(1).target().has_completed(0));
     EXPECT_FALSE(window(0).all_sent(1));
     window(1).post(0);
     run();
     EXPECT_TRUE(window(0).all_sent(1));
     EXPECT_EQ(number_at(1, 0), epoch);
-    EXPECT_TRUE(window(1).has_completed(0));
-    window(1).take_complete(0);
+    EXPECT_TRUE(window(1).target().has_completed(0));
+    window(1).target().take_complete(0);
   }
   EXPECT_TRUE(window(0).quiet());
 }
@@ -181,12 +181,12 @@ TEST_F(WindowTest, CompletesComeBehindTheirData) {
   window(0).put({.rank = 1}, large, nullptr, nullptr);
   window(0).complete(1);
   while (step()) {
-    if (!window(1).has_completed(0)) continue;
+    if (!window(1).target().has_completed(0)) continue;
     EXPECT_TRUE(std::equal(large.begin(), large.end(), at(1).memory.begin()));
   }
-  EXPECT_TRUE(window(1).has_completed(0));
-  window(1).take_complete(0);
-  EXPECT_FALSE(window(1).has_completed(0));
+  EXPECT_TRUE(window(1).target().has_completed(0));
+  window(1).target().take_complete(0);
+  EXPECT_FALSE(window(1).target().has_completed(0));
 }
 
 }  // namespace

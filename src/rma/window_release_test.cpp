@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "rma/partner.hpp"
+#include "rma/limits.hpp"
 #include "rma/window_testbed.hpp"
 
 namespace isthmus::rma {
@@ -53,8 +53,8 @@ TEST_P(WindowRelease, TheTargetChangesItsMemoryOnceAnEpochIsComplete) {
     window(0).complete(1);
     bool changed = false;
     do {
-      if (!window(1).has_completed(0)) continue;
-      window(1).take_complete(0);
+      if (!window(1).target().has_completed(0)) continue;
+      window(1).target().take_complete(0);
       fill(1, kAfter);
       changed = true;
     } while (step());
@@ -110,13 +110,13 @@ TEST_P(WindowRelease, TheTargetIsToldThatAnswersAreOver) {
     window(0).get({.rank = 1}, got, nullptr);
     window(0).send_now(1);
     std::optional<std::uint64_t> begun;
-    const std::uint64_t before = window(1).lent();
+    const std::uint64_t before = window(1).target().lent();
     while (step()) {
-      if (!begun && window(1).lent() > before) begun = window(1).lent();
-      if (begun && window(1).given_back(*begun)) fill(1, kAfter);
+      if (!begun && window(1).target().lent() > before) begun = window(1).target().lent();
+      if (begun && window(1).target().given_back(*begun)) fill(1, kAfter);
     }
     EXPECT_EQ(begun.has_value(), size >= kApart);
-    EXPECT_TRUE(window(1).given_back(window(1).lent()));
+    EXPECT_TRUE(window(1).target().given_back(window(1).target().lent()));
     EXPECT_TRUE(all_are(got, kBefore)) << size;
   });
 }

@@ -59,7 +59,7 @@ bool end_exposure(GridWindow& window, bool wait) {
     ranks = *window.epochs.posted;
   }
   const auto completed = [&](const rma::Window& part, std::size_t i) {
-    return part.has_completed(ranks[i]);
+    return part.target().has_completed(ranks[i]);
   };
   if (wait) {
     wait_for_each(window, "MPI_Win_wait", ranks, completed);
@@ -68,12 +68,13 @@ bool end_exposure(GridWindow& window, bool wait) {
     with_part(window, [](rma::Window& part) { part.send_all(); });
     grid()->endpoint->poll();
     const bool all = with_part(window, [&](const rma::Window& part) {
-      return std::all_of(ranks.begin(), ranks.end(), [&](int r) { return part.has_completed(r); });
+      return std::all_of(ranks.begin(), ranks.end(),
+                         [&](int r) { return part.target().has_completed(r); });
     });
     if (!all) return false;
   }
   with_part(window, [&](rma::Window& part) {
-    for (const int rank : ranks) part.take_complete(rank);
+    for (const int rank : ranks) part.target().take_complete(rank);
   });
   const std::lock_guard guard(window.mutex);
   window.epochs.posted.reset();

@@ -273,7 +273,7 @@ ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
     require(window->dynamic(), MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
     require(size >= 0, MPI_ERR_SIZE, "the size is negative");
     const bool attached = with_part(*window, [&](rma::Window& part) {
-      return part.memory().attach(base, static_cast<std::size_t>(size));
+      return part.target().memory().attach(base, static_cast<std::size_t>(size));
     });
     require(attached, MPI_ERR_RMA_ATTACH, "the memory overlaps what is attached already");
     return MPI_SUCCESS;
@@ -286,13 +286,13 @@ ISTHMUS_MPI(Win_detach)(MPI_Win win, const void* base) {
   return shielded(*window, "MPI_Win_detach", [&] {
     std::uint64_t lent = 0;
     const bool detached = with_part(*window, [&](rma::Window& part) {
-      lent = part.lent();
-      return part.memory().detach(base);
+      lent = part.target().lent();
+      return part.target().memory().detach(base);
     });
     require(detached, MPI_ERR_RMA_ATTACH, "no attached memory begins there");
     // An origin may have its answer before this process knows. The program may unmap the memory.
     wait_for(*window, "MPI_Win_detach",
-             [lent](const rma::Window& part) { return part.given_back(lent); });
+             [lent](const rma::Window& part) { return part.target().given_back(lent); });
     return MPI_SUCCESS;
   });
 }
