@@ -6,7 +6,6 @@
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_yield.hpp"
 #include "mpi/request/progress_helper.hpp"
 #include "mpi/request/progress_hook.hpp"
@@ -52,7 +51,6 @@ ProgressBy choose_progress(bool multiple) {
 
 void start_native_progress(ProgressBy by, bool multiple) {
   native_yield::learn();
-  native_pause::learn();
   progress_by.store(by);
   if (by == ProgressBy::Thread) progress_helper::start(multiple);
 }

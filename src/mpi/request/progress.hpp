@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "mpi/process/uncancelled.hpp"
-#include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/request.hpp"
@@ -90,7 +89,6 @@ class Backoff {
 
   const Uncancelled uncancelled_;
   const Attending attending_;
-  const native_pause::Withheld pauses_withheld_;
   const Describe describe_;
   std::optional<KnownWait> known_;
   Waiting waiting_;

@@ -156,7 +156,6 @@ namespace {
 /// library notices events at once, but pauses look less and less often.
 bool wait_natively(Operation& op) {
   if (!idle() || threads_multiple()) return false;
-  const native_pause::Allowed here;
   return op.block();
 }
 
