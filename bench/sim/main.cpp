@@ -8,6 +8,7 @@
 #include <new>
 
 #include "coll/engine/buffer.hpp"
+#include "papers/papers.hpp"
 #include "sim/collective.hpp"
 #include "sim/report.hpp"
 
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 16));
   app.add_flag("--list", options.list, "the collectives and their algorithms");
   CLI11_PARSE(app, argc, argv);
+  coll::add_algorithms(coll::algorithms_of_papers());
   try {
     options.list ? list() : simulate(options);
   } catch (const sim::TooManyMessages& error) {

@@ -42,6 +42,7 @@ class RunOptions:
 # Isthmus's own variables that all ranks need with the same value, without -x.
 _PASSED_ON = (
     "ISTHMUS_COLL",
+    "ISTHMUS_DEBUG_ALGORITHMS",
     "ISTHMUS_DEBUG_LEG",
     "ISTHMUS_DEBUG_LEND",
     "ISTHMUS_DEBUG_OFF",

@@ -11,6 +11,7 @@ OURS = {
     "lab": "lab",
     "tcp": "bench",
     "sim": "bench",
+    "papers": "bench",
 }  # how `#include "X/...` names a folder
 
 

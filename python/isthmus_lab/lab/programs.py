@@ -12,19 +12,29 @@ from isthmus.install import built, find_isthmusd
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 
 
-def find_nospin() -> Path:
-    """The library that makes spinning ranks of native MPIs sleep."""
+def find_library(name: str) -> Path:
+    """A library of the lab. RunError if it is missing."""
     folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
-    folders += [path.parent for path in built("libisthmus_nospin.so")]
+    folders += [path.parent for path in built(name)]
     if named := os.environ.get("ISTHMUS_PREFIX"):
         folders.insert(0, Path(named) / "lib" / "isthmus")
     for folder in folders:
-        if (path := folder / "libisthmus_nospin.so").is_file():
+        if (path := folder / name).is_file():
             return path
     raise RunError(
-        f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
+        f"{name}, a part of the lab, was not found; looked in {folders[0]}",
         "Reinstall Isthmus.",
     )
+
+
+def find_nospin() -> Path:
+    """The library that makes spinning ranks of native MPIs sleep."""
+    return find_library("libisthmus_nospin.so")
+
+
+def find_papers() -> Path:
+    """The algorithms of papers, as a library for ranks."""
+    return find_library("libisthmus_papers.so")
 
 
 def nospin() -> Path | None:

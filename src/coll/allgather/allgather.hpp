@@ -1,5 +1,4 @@
-// The algorithms of MPI_Allgather: coroutines with the arguments of collectives.hpp, and their
-// rows. Each file describes its algorithm and names its source.
+// The algorithms of MPI_Allgather: coroutines with the arguments of collectives.hpp.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"
@@ -11,17 +10,9 @@ Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Par
 Task allgather_fan(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_tree(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
-Task allgather_commons(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 
 double cost_allgather_counterparts(const Setting&, const Parameters&);
 double cost_allgather_magpie(const Setting&, const Parameters&);
 double cost_allgather_fan(const Setting&, const Parameters&);
-
-extern const Algorithm kAllgatherMagpie;
-extern const Algorithm kAllgatherTree;
-extern const Algorithm kAllgatherCounterparts;
-extern const Algorithm kAllgatherFan;
-extern const Algorithm kAllgatherIntervals;
-extern const Algorithm kAllgatherCommons;
 
 }  // namespace isthmus::coll

@@ -8,7 +8,7 @@
 
 namespace isthmus::coll {
 
-Task allgather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
+static Task allgather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
   Commons& commons = *party.commons();
   const Sizes first = offsets_of(sizes);
   const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
@@ -43,7 +43,7 @@ double cost_allgather_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAllgatherCommons{
+extern const Algorithm kAllgatherCommons{
     Kind::Allgather,   "commons", kCommonsInPieces, kNone, cost_allgather_commons,
     allgather_commons, ""};
 

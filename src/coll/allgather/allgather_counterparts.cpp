@@ -60,12 +60,12 @@ double cost_counterparts_beside_tree(const Setting& setting, const Parameters& p
 
 }  // namespace
 
-const Algorithm kAllgatherCounterparts{Kind::Allgather,
-                                       "counterparts",
-                                       kNothing,
-                                       kNone,
-                                       cost_counterparts_beside_tree,
-                                       allgather_counterparts,
-                                       ""};
+extern const Algorithm kAllgatherCounterparts{Kind::Allgather,
+                                              "counterparts",
+                                              kNothing,
+                                              kNone,
+                                              cost_counterparts_beside_tree,
+                                              allgather_counterparts,
+                                              ""};
 
 }  // namespace isthmus::coll

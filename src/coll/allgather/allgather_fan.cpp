@@ -42,7 +42,7 @@ double cost_fan_beside_tree(const Setting& setting, const Parameters& parameters
 
 }  // namespace
 
-const Algorithm kAllgatherFan{Kind::Allgather,      "fan",         kNothing, kNone,
-                              cost_fan_beside_tree, allgather_fan, ""};
+extern const Algorithm kAllgatherFan{Kind::Allgather,      "fan",         kNothing, kNone,
+                                     cost_fan_beside_tree, allgather_fan, ""};
 
 }  // namespace isthmus::coll

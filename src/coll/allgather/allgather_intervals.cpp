@@ -126,7 +126,8 @@ double cost_allgather_intervals(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAllgatherIntervals{Kind::Allgather,          "intervals",         kNothing, kNone,
-                                    cost_allgather_intervals, allgather_intervals, kLanes};
+extern const Algorithm kAllgatherIntervals{
+    Kind::Allgather,          "intervals",         kNothing, kNone,
+    cost_allgather_intervals, allgather_intervals, kLanes};
 
 }  // namespace isthmus::coll

@@ -51,7 +51,7 @@ double cost_allgather_magpie(const Setting& setting, const Parameters&) {
          detours(setting, share);
 }
 
-const Algorithm kAllgatherMagpie{Kind::Allgather,       "magpie",         kNothing, kNone,
-                                 cost_allgather_magpie, allgather_magpie, kMagPIe};
+extern const Algorithm kAllgatherMagpie{Kind::Allgather,       "magpie",         kNothing, kNone,
+                                        cost_allgather_magpie, allgather_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -143,7 +143,7 @@ double cost_allgather_tree(const Setting& setting, const Parameters& parameters)
 
 }  // namespace
 
-const Algorithm kAllgatherTree{Kind::Allgather,     "tree",         kNothing,   kNone,
-                               cost_allgather_tree, allgather_tree, kMultilevel};
+extern const Algorithm kAllgatherTree{Kind::Allgather,     "tree",         kNothing,   kNone,
+                                      cost_allgather_tree, allgather_tree, kMultilevel};
 
 }  // namespace isthmus::coll

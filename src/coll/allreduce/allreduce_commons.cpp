@@ -4,14 +4,14 @@
 
 namespace isthmus::coll {
 
-Task allreduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t count,
-                       Reduction& reduction, Parameters parameters) {
+static Task allreduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                              Reduction& reduction, Parameters parameters) {
   return posts_hold_elements(party, in, count)
              ? reduce_by_posts(party, in, out, count, reduction, kToAll)
              : allreduce_magpie(party, in, out, count, reduction, parameters);
 }
 
-const Algorithm kAllreduceCommons{
+extern const Algorithm kAllreduceCommons{
     Kind::Allreduce,   "commons", kCommonsInPieces, kNone, cost_reduce_by_posts,
     allreduce_commons, ""};
 

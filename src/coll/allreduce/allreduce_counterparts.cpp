@@ -14,7 +14,7 @@ Task allreduce_counterparts(Party& party, ConstBytes in, Bytes out, std::size_t 
                 party.layout().size() - 1);
 }
 
-const Algorithm kAllreduceCounterparts{
+extern const Algorithm kAllreduceCounterparts{
     Kind::Allreduce,        "counterparts",         kNothing, kNone,
     cost_scan_counterparts, allreduce_counterparts, ""};
 

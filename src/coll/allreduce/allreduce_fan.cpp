@@ -33,8 +33,8 @@ Task of_partials(Party& party, ConstBytes in, Bytes out, std::size_t count, Redu
 
 }  // namespace
 
-Task allreduce_fan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                   Parameters) {
+static Task allreduce_fan(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                          Reduction& reduction, Parameters) {
   if (in.empty()) co_return;
   if (by_cluster(party, reduction)) {
     co_await of_partials(party, in, out, count, reduction);
@@ -56,7 +56,7 @@ double cost_allreduce_fan(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAllreduceFan{Kind::Allreduce,    "fan",         kNothing, kNone,
-                              cost_allreduce_fan, allreduce_fan, ""};
+extern const Algorithm kAllreduceFan{Kind::Allreduce,    "fan",         kNothing, kNone,
+                                     cost_allreduce_fan, allreduce_fan, ""};
 
 }  // namespace isthmus::coll

@@ -68,7 +68,7 @@ double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
          native_bcast(setting.network, members, setting.bytes());
 }
 
-const Algorithm kAllreduceMagpie{Kind::Allreduce,       "magpie",         kNothing, kNone,
-                                 cost_allreduce_magpie, allreduce_magpie, kMagPIe};
+extern const Algorithm kAllreduceMagpie{Kind::Allreduce,       "magpie",         kNothing, kNone,
+                                        cost_allreduce_magpie, allreduce_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -257,8 +257,8 @@ class Pipelined {
 
 }  // namespace
 
-Task allreduce_pipelined(Party& party, ConstBytes in, Bytes out, std::size_t count,
-                         Reduction& reduction, Parameters parameters) {
+static Task allreduce_pipelined(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                                Reduction& reduction, Parameters parameters) {
   const std::size_t size = reduction.packed_size(count);
   if (size == 0) co_return;
   const std::size_t segment = pipelined_segment(party.layout(), party.network(), size, parameters);
@@ -305,12 +305,12 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
 
 }  // namespace
 
-const Algorithm kAllreducePipelined{Kind::Allreduce,
-                                    "pipelined",
-                                    kRankOrderCutWires,
-                                    kSegment,
-                                    cost_allreduce_pipelined,
-                                    allreduce_pipelined,
-                                    "after Rabenseifner and Matsuda et al."};
+extern const Algorithm kAllreducePipelined{Kind::Allreduce,
+                                           "pipelined",
+                                           kRankOrderCutWires,
+                                           kSegment,
+                                           cost_allreduce_pipelined,
+                                           allreduce_pipelined,
+                                           "after Rabenseifner and Matsuda et al."};
 
 }  // namespace isthmus::coll

@@ -58,8 +58,8 @@ Task by_the_head(Party& party, int head, ConstBytes in, Bytes out, std::size_t c
 
 }  // namespace
 
-Task allreduce_tree(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                    Parameters) {
+static Task allreduce_tree(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                           Reduction& reduction, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   const Layout& layout = party.layout();
   const Ways ways(layout, party.network());
@@ -100,7 +100,7 @@ double cost_allreduce_tree(const Setting& setting, const Parameters& parameters)
 
 }  // namespace
 
-const Algorithm kAllreduceTree{Kind::Allreduce,     "tree",         kRankOrder, kNone,
-                               cost_allreduce_tree, allreduce_tree, kMultilevel};
+extern const Algorithm kAllreduceTree{Kind::Allreduce,     "tree",         kRankOrder, kNone,
+                                      cost_allreduce_tree, allreduce_tree, kMultilevel};
 
 }  // namespace isthmus::coll

@@ -12,18 +12,8 @@ Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes 
 /// Blocks of one size only.
 Task alltoall_fan(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
 Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
-Task alltoall_commons(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
-                      Parameters);
 /// Blocks of one size only.
-Task alltoall_commons_pieces(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
-                             Parameters);
 
 double cost_alltoall_direct(const Setting&, const Parameters&);
-
-extern const Algorithm kAlltoallCombined;
-extern const Algorithm kAlltoallFan;
-extern const Algorithm kAlltoallDirect;
-extern const Algorithm kAlltoallCommons;
-extern const Algorithm kAlltoallCommonsPieces;
 
 }  // namespace isthmus::coll

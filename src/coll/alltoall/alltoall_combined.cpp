@@ -127,7 +127,8 @@ double cost_alltoall_combined(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAlltoallCombined{Kind::Alltoall,         "combined",        kKnownBytes, kNone,
-                                  cost_alltoall_combined, alltoall_combined, kMagPIe};
+extern const Algorithm kAlltoallCombined{
+    Kind::Alltoall,         "combined",        kKnownBytes, kNone,
+    cost_alltoall_combined, alltoall_combined, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -9,8 +9,8 @@
 
 namespace isthmus::coll {
 
-Task alltoall_commons(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
-                      Parameters) {
+static Task alltoall_commons(Party& party, ConstBytes out, Sizes out_sizes, Bytes in,
+                             Sizes in_sizes, Parameters) {
   Commons& commons = *party.commons();
   const int ranks = party.layout().size();
   const Sizes from = offsets_of(out_sizes), to = offsets_of(in_sizes);
@@ -67,7 +67,7 @@ double cost_alltoall_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAlltoallCommons{Kind::Alltoall,        "commons",        kCommons, kNone,
-                                 cost_alltoall_commons, alltoall_commons, ""};
+extern const Algorithm kAlltoallCommons{Kind::Alltoall,        "commons",        kCommons, kNone,
+                                        cost_alltoall_commons, alltoall_commons, ""};
 
 }  // namespace isthmus::coll

@@ -8,7 +8,8 @@
 
 namespace isthmus::coll {
 
-Task alltoall_commons_pieces(Party& party, ConstBytes out, Sizes, Bytes in, Sizes, Parameters) {
+static Task alltoall_commons_pieces(Party& party, ConstBytes out, Sizes, Bytes in, Sizes,
+                                    Parameters) {
   Commons& commons = *party.commons();
   const int ranks = party.layout().size(), me = party.rank();
   const std::size_t block = out.size() / static_cast<std::size_t>(ranks);
@@ -44,7 +45,7 @@ double cost_alltoall_commons_pieces(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAlltoallCommonsPieces{
+extern const Algorithm kAlltoallCommonsPieces{
     Kind::Alltoall,
     "commons-pieces",
     Demands{.known_bytes = true, .commons = true, .pieces = true},

@@ -87,7 +87,7 @@ double cost_alltoall_direct(const Setting& setting, const Parameters&) {
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
 }
 
-const Algorithm kAlltoallDirect{Kind::Alltoall,       "direct",        kNothing, kNone,
-                                cost_alltoall_direct, alltoall_direct, ""};
+extern const Algorithm kAlltoallDirect{Kind::Alltoall,       "direct",        kNothing, kNone,
+                                       cost_alltoall_direct, alltoall_direct, ""};
 
 }  // namespace isthmus::coll

@@ -54,7 +54,7 @@ double cost_alltoall_fan(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kAlltoallFan{Kind::Alltoall,    "fan",        kKnownBytes, kNone,
-                             cost_alltoall_fan, alltoall_fan, ""};
+extern const Algorithm kAlltoallFan{Kind::Alltoall,    "fan",        kKnownBytes, kNone,
+                                    cost_alltoall_fan, alltoall_fan, ""};
 
 }  // namespace isthmus::coll

@@ -4,7 +4,7 @@
 
 namespace isthmus::coll {
 
-Task barrier_commons(Party& party, Parameters) {
+static Task barrier_commons(Party& party, Parameters) {
   Commons& commons = *party.commons();
   commons.post();
   Pending all = commons.posted_by_all();
@@ -19,7 +19,7 @@ double cost_barrier_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kBarrierCommons{Kind::Barrier,        "commons",       kCommons, kNone,
-                                cost_barrier_commons, barrier_commons, ""};
+extern const Algorithm kBarrierCommons{Kind::Barrier,        "commons",       kCommons, kNone,
+                                       cost_barrier_commons, barrier_commons, ""};
 
 }  // namespace isthmus::coll

@@ -39,7 +39,7 @@ double cost_barrier_counterparts(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kBarrierCounterparts{
+extern const Algorithm kBarrierCounterparts{
     Kind::Barrier,        "counterparts", kNothing, kNone, cost_barrier_counterparts,
     barrier_counterparts, kLanes};
 

@@ -26,7 +26,7 @@ double cost_barrier_fan(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kBarrierFan{Kind::Barrier,    "fan",       kNothing, kNone,
-                            cost_barrier_fan, barrier_fan, ""};
+extern const Algorithm kBarrierFan{Kind::Barrier,    "fan",       kNothing, kNone,
+                                   cost_barrier_fan, barrier_fan, ""};
 
 }  // namespace isthmus::coll

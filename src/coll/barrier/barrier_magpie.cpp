@@ -5,7 +5,7 @@
 
 namespace isthmus::coll {
 
-Task barrier_magpie(Party& party, Parameters) {
+static Task barrier_magpie(Party& party, Parameters) {
   const Layout& layout = party.layout();
   {
     Pending here = party.local_barrier();
@@ -32,7 +32,7 @@ double cost_barrier_magpie(const Setting& setting, const Parameters&) {
          detours(setting, 0);
 }
 
-const Algorithm kBarrierMagpie{Kind::Barrier,       "magpie",       kNothing, kNone,
-                               cost_barrier_magpie, barrier_magpie, kMagPIe};
+extern const Algorithm kBarrierMagpie{Kind::Barrier,       "magpie",       kNothing, kNone,
+                                      cost_barrier_magpie, barrier_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

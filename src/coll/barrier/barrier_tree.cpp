@@ -78,7 +78,7 @@ double cost_barrier_tree(const Setting& setting, const Parameters& parameters) {
 
 }  // namespace
 
-const Algorithm kBarrierTree{Kind::Barrier,     "tree",       kNothing,   kNone,
-                             cost_barrier_tree, barrier_tree, kMultilevel};
+extern const Algorithm kBarrierTree{Kind::Barrier,     "tree",       kNothing,   kNone,
+                                    cost_barrier_tree, barrier_tree, kMultilevel};
 
 }  // namespace isthmus::coll

@@ -6,7 +6,7 @@
 
 namespace isthmus::coll {
 
-Task bcast_commons(Party& party, Bytes data, int root, Parameters) {
+static Task bcast_commons(Party& party, Bytes data, int root, Parameters) {
   Commons& commons = *party.commons();
   const std::size_t each = posted_at_once(data.size(), commons.capacity(), kPostedPiece);
   std::size_t at = 0;
@@ -37,7 +37,7 @@ double cost_bcast_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kBcastCommons{Kind::Bcast,   "commons", kCommonsInPieces, kNone, cost_bcast_commons,
-                              bcast_commons, ""};
+extern const Algorithm kBcastCommons{
+    Kind::Bcast, "commons", kCommonsInPieces, kNone, cost_bcast_commons, bcast_commons, ""};
 
 }  // namespace isthmus::coll

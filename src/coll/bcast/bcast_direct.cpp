@@ -10,7 +10,7 @@
 
 namespace isthmus::coll {
 
-Task bcast_direct(Party& party, Bytes data, int root, Parameters) {
+static Task bcast_direct(Party& party, Bytes data, int root, Parameters) {
   if (data.empty()) co_return;
   const Layout& layout = party.layout();
   const int home = layout.cluster_of(root);
@@ -43,7 +43,7 @@ double cost_bcast_direct(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kBcastDirect{Kind::Bcast,       "direct",     kNothing, kNone,
-                             cost_bcast_direct, bcast_direct, ""};
+extern const Algorithm kBcastDirect{Kind::Bcast,       "direct",     kNothing, kNone,
+                                    cost_bcast_direct, bcast_direct, ""};
 
 }  // namespace isthmus::coll

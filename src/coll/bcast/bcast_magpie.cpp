@@ -30,7 +30,7 @@ double cost_bcast_magpie(const Setting& setting, const Parameters&) {
          noticed_late(setting) + native_bcast(setting.network, members, setting.bytes());
 }
 
-const Algorithm kBcastMagpie{Kind::Bcast,       "magpie",     kNothing, kNone,
-                             cost_bcast_magpie, bcast_magpie, kMagPIe};
+extern const Algorithm kBcastMagpie{Kind::Bcast,       "magpie",     kNothing, kNone,
+                                    cost_bcast_magpie, bcast_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -168,11 +168,11 @@ Task along_stripes(Party& party, Bytes data, int root, Parameters parameters, bo
 
 }  // namespace
 
-Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
+static Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
   return along_stripes(party, data, root, parameters, false);
 }
 
-Task bcast_chained(Party& party, Bytes data, int root, Parameters parameters) {
+static Task bcast_chained(Party& party, Bytes data, int root, Parameters parameters) {
   return along_stripes(party, data, root, parameters, true);
 }
 
@@ -229,19 +229,19 @@ double cost_bcast_striped(const Setting& setting, const Parameters& parameters) 
                          network.wan_latency, wan_rate(network, largest_cluster(setting.layout)));
 }
 
-const Algorithm kBcastStriped{Kind::Bcast,
-                              "striped",
-                              kWires,
-                              kSegment,
-                              cost_bcast_striped,
-                              bcast_striped,
-                              "after den Burger et al., SC 2005"};
-const Algorithm kBcastChained{Kind::Bcast,
-                              "chained",
-                              kWires,
-                              kSegment,
-                              cost_bcast_chained,
-                              bcast_chained,
-                              "striped, passed on from cluster to cluster"};
+extern const Algorithm kBcastStriped{Kind::Bcast,
+                                     "striped",
+                                     kWires,
+                                     kSegment,
+                                     cost_bcast_striped,
+                                     bcast_striped,
+                                     "after den Burger et al., SC 2005"};
+extern const Algorithm kBcastChained{Kind::Bcast,
+                                     "chained",
+                                     kWires,
+                                     kSegment,
+                                     cost_bcast_chained,
+                                     bcast_chained,
+                                     "striped, passed on from cluster to cluster"};
 
 }  // namespace isthmus::coll

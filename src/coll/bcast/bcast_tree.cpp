@@ -8,7 +8,7 @@
 
 namespace isthmus::coll {
 
-Task bcast_tree(Party& party, Bytes data, int root, Parameters) {
+static Task bcast_tree(Party& party, Bytes data, int root, Parameters) {
   if (data.empty()) co_return;
   const Layout& layout = party.layout();
   const Ways ways(layout, party.network());
@@ -43,7 +43,7 @@ double cost_bcast_tree(const Setting& setting, const Parameters& parameters) {
 
 }  // namespace
 
-const Algorithm kBcastTree{Kind::Bcast,     "tree",     kNothing,   kNone,
-                           cost_bcast_tree, bcast_tree, kMultilevel};
+extern const Algorithm kBcastTree{Kind::Bcast,     "tree",     kNothing,   kNone,
+                                  cost_bcast_tree, bcast_tree, kMultilevel};
 
 }  // namespace isthmus::coll

@@ -65,7 +65,8 @@ struct Demands {
   /// treat a whole vector as one value in them, and native libraries allow that. So it is chosen
   /// only by name for these.
   bool divisible = false;
-  /// Chosen only by name: the papers' own, whose estimates leave out what the others overlap.
+  /// Chosen only by name: those of papers (bench/papers), whose estimates leave out what the others
+  /// overlap.
   bool by_name = false;
   /// Chosen only if all ranks are on one host, or only if they are not, so that transfers can
   /// overlap.
@@ -86,17 +87,13 @@ inline constexpr Demands kNothing{};
 inline constexpr Demands kRankOrder{.commutative = true};
 inline constexpr Demands kCut{.divisible = true};
 inline constexpr Demands kRankOrderCutWires{.commutative = true, .divisible = true, .wires = true};
-inline constexpr Demands kByName{.by_name = true};
 inline constexpr Demands kCutOneHost{.divisible = true, .one_host = true};
 inline constexpr Demands kWires{.wires = true};
-inline constexpr Demands kRankOrderCutByName{
-    .commutative = true, .divisible = true, .by_name = true};
 inline constexpr Demands kCommons{.commons = true};
 inline constexpr Demands kCommonsInPieces{.commons = true, .pieces = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
 inline constexpr Heeds kSenders{.segment = true, .senders = true};
-inline constexpr std::string_view kMatsuda = "Matsuda et al., CLUSTER 2006";
 inline constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
 inline constexpr std::string_view kMultilevel =
     "after Karonis et al., Multilevel Hierarchical Matching, IPDPS 2000";
@@ -133,8 +130,10 @@ struct Algorithm {
   std::string_view source;  ///< the paper or program that it comes from
 };
 
-/// All algorithms (table.cpp), those of one kind adjacent.
+/// All algorithms (table.def), those of one kind adjacent.
 std::span<const Algorithm> algorithms();
+/// Adds some that are not in the table. Before any is looked up, since they all move.
+void add_algorithms(std::span<const Algorithm> rows);
 /// Null if the kind does not have an algorithm of that name.
 const Algorithm* find_algorithm(Kind kind, std::string_view name);
 /// "bcast: magpie, ...", for messages.

@@ -99,14 +99,11 @@ TEST(Forced, ComplaintsListWhatIsAllowed) {
 }
 
 TEST(Forced, ReadsSizesAndNumbers) {
-  const Forced forced =
-      parse_forced("bcast=striped:segment=16K,allreduce=rabenseifner-wan:senders=3");
+  const Forced forced = parse_forced("bcast=striped:segment=16K");
   EXPECT_EQ(forced.of(Kind::Bcast).parameters.segment, 16384U);
-  EXPECT_EQ(forced.of(Kind::Allreduce).parameters.senders, 3);
   EXPECT_NE(complaint("bcast=striped:segment=0").find("give bytes"), std::string::npos);
   EXPECT_NE(complaint("bcast=striped:segment=9999999G").find("give bytes"), std::string::npos);
   EXPECT_NE(complaint("bcast=striped:senders=2").find("which heeds segment"), std::string::npos);
-  EXPECT_NE(complaint("allreduce=rabenseifner-wan:senders=2K").find("number"), std::string::npos);
 }
 
 TEST(Choice, AnAlgorithmThatDoesNotFitGivesWay) {

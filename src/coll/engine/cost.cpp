@@ -243,17 +243,6 @@ double noticed_late(const Setting& setting) {
   return setting.layout.clusters() > 1 ? kShare * setting.network.wan_latency : 0;
 }
 
-double far_copy(const Setting& setting, std::size_t bytes, int senders) {
-  const int others = setting.layout.clusters() - 1;
-  if (others == 0) return 0;
-  const Network& network = setting.network;
-  const double size = static_cast<double>(bytes);
-  const double wires = size / wan_rate(network, senders);
-  const double links = size * others / (senders * network.link_bandwidth);
-  return network.wan_latency + detours(setting, bytes) + network.message_cost * others +
-         std::max(wires, links);
-}
-
 double explicit_steps(const Network& network, int members, std::size_t bytes) {
   if (members < 2) return 0;
   return rounds(members) * (network.link_latency + 2 * network.message_cost) +
@@ -266,12 +255,6 @@ int carried_senders(const Layout& layout, const Network& network) {
   const double carried = network.wan_bandwidth / network.link_bandwidth + kTolerance;
   const int most = smallest_cluster(layout);
   return carried >= most ? most : std::max(1, static_cast<int>(carried));
-}
-
-int senders_of(const Setting& setting, const Parameters& parameters) {
-  const int most = smallest_cluster(setting.layout);
-  return parameters.senders > 0 ? std::min(parameters.senders, most)
-                                : carried_senders(setting.layout, setting.network);
 }
 
 double combining(const Setting& setting) {

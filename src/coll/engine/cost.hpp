@@ -61,15 +61,11 @@ double native_allgather(const Network& network, int members, std::size_t bytes);
 /// look for native messages less and less often, up to a tenth of the wait apart.
 double noticed_late(const Setting&);
 
-/// `bytes` to each other cluster, shared by `senders` members.
-double far_copy(const Setting& setting, std::size_t bytes, int senders);
 /// Scatter or allgather by log(members) explicit steps.
 double explicit_steps(const Network& network, int members, std::size_t bytes);
 /// The most senders of each cluster whose links the network between two clusters can carry. All
 /// clusters have that many.
 int carried_senders(const Layout& layout, const Network& network);
-/// The senders of each cluster: the requested number, or as many as are carried.
-int senders_of(const Setting& setting, const Parameters& parameters);
 /// Combining the vectors of all ranks takes about this long.
 double combining(const Setting& setting);
 /// The same for `vectors` vectors, each combined with one that is in memory already.

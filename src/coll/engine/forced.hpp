@@ -1,5 +1,5 @@
 // Algorithms requested by name, as text:
-//   bcast=van-de-geijn-wan:senders=4:segment=16K,allreduce=rabenseifner
+//   gather=direct:senders=4,bcast=striped:segment=16K
 // `auto` as a name leaves the choice to the cost model.
 #pragma once
 

@@ -1,16 +1,12 @@
-// The cost model over many networks. Checks the real cost of choices by wrong figures, and that
-// senders are never more than the network between clusters carries.
+// The cost model over many networks: the real cost of choices by wrong figures.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "coll/engine/choose.hpp"
-#include "coll/engine/ways.hpp"
 #include "coll/testing/testing.hpp"
 
 namespace isthmus::coll {
@@ -141,74 +137,6 @@ TEST(WrongFigures, CostLittle) {
           << " bytes, by" << how;
     }
   }
-}
-
-/// Any network, from tens of Mbit/s to 100 Gbit/s and from tens of microseconds to seconds.
-Network any_network(std::mt19937_64& random) {
-  const auto between = [&](double least, int doublings) {
-    double value = least;
-    for (int i = static_cast<int>(random() % static_cast<unsigned>(doublings)); i > 0; --i)
-      value *= 2;
-    return value * (1 + static_cast<double>(random() % 100) / 100);
-  };
-  Network network;
-  network.wan_latency = between(20e-6, 16);
-  network.wan_bandwidth = between(2e6, 12);
-  network.link_latency = between(1e-6, 8);
-  network.link_bandwidth = between(2e6, 12);
-  network.message_cost = between(0.5e-6, 7);
-  network.stream_cost = between(0.2e-6, 6);
-  network.paths = static_cast<int>(random() % 4);
-  Pairs pairs;
-  if (random() % 2 == 0) {
-    for (int a = 0; a < 3; ++a) {
-      for (int b = a + 1; b < 3; ++b) {
-        if (random() % 3 > 0) pairs.ways.push_back({a, b, between(20e-6, 16), between(2e6, 12)});
-      }
-    }
-    if (random() % 2 == 0) pairs.shared.push_back({between(2e6, 12), {{0, 2}, {1, 2}}});
-    network.pairs = std::make_shared<const Pairs>(std::move(pairs));
-  }
-  return network;
-}
-
-TEST(Senders, AreNeverMoreThanTheNetworkCarries) {
-  std::mt19937_64 random(1);
-  int several = 0, fewer_than_all = 0;
-  for (int i = 0; i < 20000; ++i) {
-    const Network network = any_network(random);
-    const std::size_t least = 1 + random() % 16;
-    const Layout layout = layout_with({least + random() % 4, least, least + random() % 9});
-    for (const char* forced : {"", "bcast=van-de-geijn-wan,allreduce=rabenseifner-wan"}) {
-      for (const Kind kind : {Kind::Bcast, Kind::Allreduce}) {
-        const int home = kind == Kind::Bcast ? static_cast<int>(random() % 3) : -1;
-        const Problem problem{kind, std::size_t{1} << random() % 26, true, home};
-        const Choice choice = choose({layout, network, problem}, parse_forced(forced));
-        const int senders = choice.parameters.senders;
-        if (!choice.algorithm->heeds.senders) continue;
-        ASSERT_GE(senders, 1);
-        ASSERT_LE(senders, static_cast<int>(least));
-        several += senders > 1;
-        fewer_than_all += senders < static_cast<int>(least);
-        // All ways, and the stretches that all of them share.
-        Network open = network;
-        open.paths = 0;
-        const Ways ways(layout, open);
-        for (int a = 0; a < 3; ++a) {
-          for (int b = a + 1; b < 3; ++b) {
-            if (home >= 0 && a != home && b != home) continue;
-            // Measurements are exact to a twentieth of a link.
-            const double carried = ways.rate(a, b, 1 << 20) + 0.06 * network.link_bandwidth;
-            if (senders > 1) {
-              ASSERT_LE(senders * network.link_bandwidth, carried);
-            }
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(several, 1000);
-  EXPECT_GT(fewer_than_all, 1000);
 }
 
 }  // namespace

@@ -6,15 +6,9 @@
 
 namespace isthmus::coll {
 
-Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
 Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
-Task gather_commons(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
 
 double cost_gather_magpie(const Setting&, const Parameters&);
 double cost_gather_direct(const Setting&, const Parameters&);
-
-extern const Algorithm kGatherMagpie;
-extern const Algorithm kGatherDirect;
-extern const Algorithm kGatherCommons;
 
 }  // namespace isthmus::coll

@@ -7,7 +7,8 @@
 
 namespace isthmus::coll {
 
-Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters) {
+static Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root,
+                           Parameters) {
   Commons& commons = *party.commons();
   if (party.rank() != root) {
     Pending sent;
@@ -49,7 +50,7 @@ double cost_gather_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kGatherCommons{Kind::Gather,        "commons",      kCommons, kNone,
-                               cost_gather_commons, gather_commons, ""};
+extern const Algorithm kGatherCommons{Kind::Gather,        "commons",      kCommons, kNone,
+                                      cost_gather_commons, gather_commons, ""};
 
 }  // namespace isthmus::coll

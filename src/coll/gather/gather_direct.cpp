@@ -87,7 +87,7 @@ double cost_gather_direct(const Setting& setting, const Parameters&) {
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
 }
 
-const Algorithm kGatherDirect{Kind::Gather,       "direct",      kNothing, kNone,
-                              cost_gather_direct, gather_direct, ""};
+extern const Algorithm kGatherDirect{Kind::Gather,       "direct",      kNothing, kNone,
+                                     cost_gather_direct, gather_direct, ""};
 
 }  // namespace isthmus::coll

@@ -40,7 +40,8 @@ Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& offse
 
 }  // namespace
 
-Task gather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters) {
+static Task gather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root,
+                          Parameters) {
   const Layout& layout = party.layout();
   if (party.rank() == root) {
     const Sizes offsets = offsets_of(sizes);
@@ -75,7 +76,7 @@ double cost_gather_magpie(const Setting& setting, const Parameters&) {
   return native_gather(setting.network, members, share) + far_message(setting, share) + passing;
 }
 
-const Algorithm kGatherMagpie{Kind::Gather,       "magpie",      kNothing, kNone,
-                              cost_gather_magpie, gather_magpie, kMagPIe};
+extern const Algorithm kGatherMagpie{Kind::Gather,       "magpie",      kNothing, kNone,
+                                     cost_gather_magpie, gather_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

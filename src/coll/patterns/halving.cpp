@@ -41,41 +41,6 @@ std::size_t place_of(const std::vector<Share>& shares, int rank) {
 
 }  // namespace
 
-std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes) {
-  std::vector<int> order(ranks.begin(), ranks.end());
-  std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
-  return even_shares(order, bytes, 1);
-}
-
-Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag) {
-  const auto shares = shares_after_scatter(ranks, root, data.size());
-  const std::size_t me = place_of(shares, party.rank());
-  std::vector<Pending> sends;
-  std::size_t first = 0, last = shares.size();  // the first of these ranks holds the data of all
-  while (last - first > 1) {
-    const std::size_t middle = first + (last - first + 1) / 2;
-    const std::size_t begin = shares[middle].first;
-    const Bytes half = data.subspan(begin, shares[last - 1].last - begin);
-    if (!half.empty() && me == first) {
-      sends.push_back(party.send(shares[middle].rank, tag, half));
-      co_await sends.back();
-    } else if (!half.empty() && me == middle) {
-      Pending arrival = party.recv(shares[first].rank, tag, half);
-      co_await arrival;
-    }
-    (me < middle ? last : first) = middle;
-  }
-}
-
-Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place) {
-  std::size_t first = 0, last = shares.size();
-  while (first != place) {
-    const std::size_t middle = first + (last - first + 1) / 2;
-    (place < middle ? last : first) = middle;
-  }
-  return {shares[place].rank, shares[first].first, shares[last - 1].last};
-}
-
 Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag) {
   const std::size_t size = shares.size();
   const std::size_t me = place_of(shares, party.rank());
@@ -229,6 +194,17 @@ Task reduce_by_halving(Party& party, std::vector<int> ranks, Bytes vector, std::
     const Bytes theirs = vector.subspan(given.first * unit, (given.last - given.first) * unit);
     co_await combine_with(party, partner, (v & d) != 0, mine, theirs, reduction, tag);
   }
+}
+
+Task gather_shares(Party& party, std::vector<int> ranks, std::vector<Share> shares, Bytes vector,
+                   int tag) {
+  const auto parts = even_shares(ranks, vector.size(), 1);
+  // Some ranks hold nothing yet if the number of ranks is not a power of two.
+  if (shares.size() < ranks.size()) {
+    co_await redistribute(party, vector, shares, parts, tag);
+    shares = parts;
+  }
+  co_await gather_by_doubling(party, shares, vector, tag);
 }
 
 }  // namespace isthmus::coll

@@ -1,4 +1,4 @@
-// The log(p)-step stages of van de Geijn's and Rabenseifner's algorithms, within a list of ranks: a
+// The log(p)-step stages of Rabenseifner's algorithm, within a list of ranks: a
 // cluster's, or all. Every rank of the list passes the same arguments except for memory.
 #pragma once
 
@@ -7,17 +7,6 @@
 #include "coll/patterns/share.hpp"
 
 namespace isthmus::coll {
-
-/// The part of each rank after `scatter_by_halving`: the root's first, then in the order of the
-/// list, beginning again at its front.
-std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes);
-/// The root, a rank, has `data`; each rank gets its share. Holders send the further half of their
-/// data, again and again.
-Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag);
-
-/// The bytes that pass through the rank at `place` of these shares in that scatter; they begin with
-/// its own share. For a moment it holds all of them.
-Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place);
 
 /// Every rank of `shares` has its share and gets all. Bruck's pattern: twice as much in each step,
 /// for any number of ranks.
@@ -34,5 +23,8 @@ std::vector<Share> shares_after_reduce(std::span<const int> ranks, std::size_t c
 /// is kept. `unit` is the packed size of an element.
 Task reduce_by_halving(Party& party, std::vector<int> ranks, Bytes vector, std::size_t count,
                        Reduction& reduction, int tag);
+/// Gives all parts of the result of reduce_by_halving, `shares`, to every rank of the list.
+Task gather_shares(Party& party, std::vector<int> ranks, std::vector<Share> shares, Bytes vector,
+                   int tag);
 
 }  // namespace isthmus::coll

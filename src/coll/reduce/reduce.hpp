@@ -8,23 +8,7 @@ namespace isthmus::coll {
 
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                    Parameters);
-Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
-                    Parameters);
-
-Task reduce_tree(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
-                 Parameters);
-
-Task reduce_rabenseifner(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
-                         Parameters);
-Task reduce_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
-                    Parameters);
 
 double cost_reduce_magpie(const Setting&, const Parameters&);
-
-extern const Algorithm kReduceMagpie;
-extern const Algorithm kReduceTree;
-extern const Algorithm kReduceStriped;
-extern const Algorithm kReduceRabenseifner;
-extern const Algorithm kReduceCommons;
 
 }  // namespace isthmus::coll

@@ -4,14 +4,14 @@
 
 namespace isthmus::coll {
 
-Task reduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                    int root, Parameters parameters) {
+static Task reduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                           Reduction& reduction, int root, Parameters parameters) {
   return posts_hold_elements(party, in, count)
              ? reduce_by_posts(party, in, out, count, reduction, root)
              : reduce_magpie(party, in, out, count, reduction, root, parameters);
 }
 
-const Algorithm kReduceCommons{
+extern const Algorithm kReduceCommons{
     Kind::Reduce, "commons", kCommonsInPieces, kNone, cost_reduce_by_posts, reduce_commons, ""};
 
 }  // namespace isthmus::coll

@@ -61,7 +61,7 @@ double cost_reduce_magpie(const Setting& setting, const Parameters&) {
          detours(setting, setting.bytes());
 }
 
-const Algorithm kReduceMagpie{Kind::Reduce,       "magpie",      kNothing, kNone,
-                              cost_reduce_magpie, reduce_magpie, kMagPIe};
+extern const Algorithm kReduceMagpie{Kind::Reduce,       "magpie",      kNothing, kNone,
+                                     cost_reduce_magpie, reduce_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -9,8 +9,8 @@
 
 namespace isthmus::coll {
 
-Task reduce_rabenseifner(Party& party, ConstBytes in, Bytes out, std::size_t count,
-                         Reduction& reduction, int root, Parameters) {
+static Task reduce_rabenseifner(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                                Reduction& reduction, int root, Parameters) {
   const std::size_t size = reduction.packed_size(count);
   if (size == 0) co_return;
   std::vector<int> all(static_cast<std::size_t>(party.layout().size()));
@@ -38,7 +38,7 @@ double cost_reduce_rabenseifner(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kReduceRabenseifner{
+extern const Algorithm kReduceRabenseifner{
     Kind::Reduce,        "rabenseifner",           kCutOneHost, kNone, cost_reduce_rabenseifner,
     reduce_rabenseifner, "Rabenseifner, ICCS 2004"};
 

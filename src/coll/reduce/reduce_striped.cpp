@@ -223,8 +223,8 @@ class StripedReduce {
 
 }  // namespace
 
-Task reduce_striped(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                    int root, Parameters parameters) {
+static Task reduce_striped(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                           Reduction& reduction, int root, Parameters parameters) {
   const std::size_t size = reduction.packed_size(count);
   if (size == 0) co_return;
   const std::size_t segment = striped_segment(party.layout(), party.network(), size, parameters);
@@ -240,12 +240,12 @@ double cost_reduce_striped(const Setting& setting, const Parameters& parameters)
 
 }  // namespace
 
-const Algorithm kReduceStriped{Kind::Reduce,
-                               "striped",
-                               kRankOrderCutWires,
-                               kSegment,
-                               cost_reduce_striped,
-                               reduce_striped,
-                               "the striped broadcast, mirrored"};
+extern const Algorithm kReduceStriped{Kind::Reduce,
+                                      "striped",
+                                      kRankOrderCutWires,
+                                      kSegment,
+                                      cost_reduce_striped,
+                                      reduce_striped,
+                                      "the striped broadcast, mirrored"};
 
 }  // namespace isthmus::coll

@@ -9,8 +9,8 @@
 
 namespace isthmus::coll {
 
-Task reduce_tree(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                 int root, Parameters) {
+static Task reduce_tree(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                        Reduction& reduction, int root, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   const Layout& layout = party.layout();
   const Ways ways(layout, party.network());
@@ -62,7 +62,7 @@ double cost_reduce_tree(const Setting& setting, const Parameters& parameters) {
 
 }  // namespace
 
-const Algorithm kReduceTree{Kind::Reduce,     "tree",      kRankOrder, kNone,
-                            cost_reduce_tree, reduce_tree, kMultilevel};
+extern const Algorithm kReduceTree{Kind::Reduce,     "tree",      kRankOrder, kNone,
+                                   cost_reduce_tree, reduce_tree, kMultilevel};
 
 }  // namespace isthmus::coll

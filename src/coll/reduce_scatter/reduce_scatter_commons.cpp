@@ -6,8 +6,9 @@
 
 namespace isthmus::coll {
 
-Task reduce_scatter_commons(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
-                            Reduction& reduction, Parameters) {
+static Task reduce_scatter_commons(Party& party, ConstBytes in, Bytes out,
+                                   std::vector<std::size_t> counts, Reduction& reduction,
+                                   Parameters) {
   if (in.empty()) co_return;
   Commons& commons = *party.commons();
   {
@@ -34,7 +35,7 @@ double cost_reduce_scatter_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kReduceScatterCommons{
+extern const Algorithm kReduceScatterCommons{
     Kind::ReduceScatter,    "commons", kCommons, kNone, cost_reduce_scatter_commons,
     reduce_scatter_commons, ""};
 

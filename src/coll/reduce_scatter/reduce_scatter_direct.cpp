@@ -32,7 +32,7 @@ double cost_reduce_scatter_direct(const Setting& setting, const Parameters& para
 
 }  // namespace
 
-const Algorithm kReduceScatterDirect{
+extern const Algorithm kReduceScatterDirect{
     Kind::ReduceScatter,   "direct", kNothing, kNone, cost_reduce_scatter_direct,
     reduce_scatter_direct, ""};
 

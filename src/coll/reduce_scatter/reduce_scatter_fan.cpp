@@ -72,7 +72,7 @@ double cost_reduce_scatter_fan(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kReduceScatterFan{
+extern const Algorithm kReduceScatterFan{
     Kind::ReduceScatter, "fan", kNothing, kNone, cost_reduce_scatter_fan, reduce_scatter_fan, ""};
 
 }  // namespace isthmus::coll

@@ -122,7 +122,7 @@ double cost_reduce_scatter_intervals(const Setting& setting, const Parameters&) 
 
 }  // namespace
 
-const Algorithm kReduceScatterIntervals{
+extern const Algorithm kReduceScatterIntervals{
     Kind::ReduceScatter,      "intervals", kRankOrder, kNone, cost_reduce_scatter_intervals,
     reduce_scatter_intervals, kLanes};
 

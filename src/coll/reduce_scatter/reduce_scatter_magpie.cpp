@@ -104,8 +104,9 @@ Task exchange_contributions(Party& party, ConstBytes in, const Cut& cut,
 
 }  // namespace
 
-Task reduce_scatter_magpie(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
-                           Reduction& reduction, Parameters) {
+static Task reduce_scatter_magpie(Party& party, ConstBytes in, Bytes out,
+                                  std::vector<std::size_t> counts, Reduction& reduction,
+                                  Parameters) {
   const Cut cut(counts, reduction);
   if (cut.offsets.back() == 0) co_return;
   const Layout& layout = party.layout();
@@ -132,7 +133,7 @@ double cost_reduce_scatter_magpie(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kReduceScatterMagpie{
+extern const Algorithm kReduceScatterMagpie{
     Kind::ReduceScatter,   "magpie", kNothing, kNone, cost_reduce_scatter_magpie,
     reduce_scatter_magpie, kMagPIe};
 

@@ -6,33 +6,16 @@
 
 namespace isthmus::coll {
 
-Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
-Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                          Parameters);
 Task exscan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
-Task scan_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
-Task exscan_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 
 double cost_scan_counterparts(const Setting&, const Parameters&);
-
-extern const Algorithm kScanMagpie;
-extern const Algorithm kScanChain;
-extern const Algorithm kScanCounterparts;
-extern const Algorithm kScanFan;
-extern const Algorithm kScanTranspose;
-extern const Algorithm kExscanMagpie;
-extern const Algorithm kExscanChain;
-extern const Algorithm kExscanCounterparts;
-extern const Algorithm kExscanFan;
-extern const Algorithm kExscanTranspose;
-extern const Algorithm kScanCommons;
-extern const Algorithm kExscanCommons;
 
 }  // namespace isthmus::coll

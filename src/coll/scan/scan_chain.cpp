@@ -115,9 +115,9 @@ double cost_scan_chain(const Setting& setting, const Parameters& parameters) {
 
 }  // namespace
 
-const Algorithm kScanChain{Kind::Scan,      "chain",    kCut,   kSegment,
-                           cost_scan_chain, scan_chain, kPrefix};
-const Algorithm kExscanChain{Kind::Exscan,    "chain",      kCut,   kSegment,
-                             cost_scan_chain, exscan_chain, kPrefix};
+extern const Algorithm kScanChain{Kind::Scan,      "chain",    kCut,   kSegment,
+                                  cost_scan_chain, scan_chain, kPrefix};
+extern const Algorithm kExscanChain{Kind::Exscan,    "chain",      kCut,   kSegment,
+                                    cost_scan_chain, exscan_chain, kPrefix};
 
 }  // namespace isthmus::coll

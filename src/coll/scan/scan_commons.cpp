@@ -28,19 +28,19 @@ double cost_scan_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-Task scan_commons(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                  Parameters) {
+static Task scan_commons(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                         Reduction& reduction, Parameters) {
   return prefix_of_posts(party, in, out, count, reduction, party.rank());
 }
 
-Task exscan_commons(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                    Parameters) {
+static Task exscan_commons(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                           Reduction& reduction, Parameters) {
   return prefix_of_posts(party, in, out, count, reduction, party.rank() - 1);
 }
 
-const Algorithm kScanCommons{Kind::Scan,        "commons",    kCommons, kNone,
-                             cost_scan_commons, scan_commons, ""};
-const Algorithm kExscanCommons{Kind::Exscan,      "commons",      kCommons, kNone,
-                               cost_scan_commons, exscan_commons, ""};
+extern const Algorithm kScanCommons{Kind::Scan,        "commons",    kCommons, kNone,
+                                    cost_scan_commons, scan_commons, ""};
+extern const Algorithm kExscanCommons{Kind::Exscan,      "commons",      kCommons, kNone,
+                                      cost_scan_commons, exscan_commons, ""};
 
 }  // namespace isthmus::coll

@@ -26,9 +26,9 @@ double cost_scan_counterparts(const Setting& setting, const Parameters& paramete
   return cost_allgather_counterparts(whole, parameters) + combining(setting) + ways;
 }
 
-const Algorithm kScanCounterparts{
+extern const Algorithm kScanCounterparts{
     Kind::Scan, "counterparts", kNothing, kNone, cost_scan_counterparts, scan_counterparts, ""};
-const Algorithm kExscanCounterparts{Kind::Exscan,           "counterparts",      kNothing, kNone,
-                                    cost_scan_counterparts, exscan_counterparts, ""};
+extern const Algorithm kExscanCounterparts{
+    Kind::Exscan, "counterparts", kNothing, kNone, cost_scan_counterparts, exscan_counterparts, ""};
 
 }  // namespace isthmus::coll

@@ -27,7 +27,8 @@ double cost_scan_fan(const Setting& setting, const Parameters& parameters) {
 
 }  // namespace
 
-const Algorithm kScanFan{Kind::Scan, "fan", kNothing, kNone, cost_scan_fan, scan_fan, ""};
-const Algorithm kExscanFan{Kind::Exscan, "fan", kNothing, kNone, cost_scan_fan, exscan_fan, ""};
+extern const Algorithm kScanFan{Kind::Scan, "fan", kNothing, kNone, cost_scan_fan, scan_fan, ""};
+extern const Algorithm kExscanFan{Kind::Exscan,  "fan",      kNothing, kNone,
+                                  cost_scan_fan, exscan_fan, ""};
 
 }  // namespace isthmus::coll

@@ -73,8 +73,8 @@ Task scan_in_rank_order(Party& party, ConstBytes in, Bytes out, std::size_t coun
 
 }  // namespace
 
-Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                 Parameters) {
+static Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                        Reduction& reduction, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   if (!party.layout().blocks()) {
     co_await scan_in_rank_order(party, in, out, count, reduction, false, kTagScan);
@@ -89,8 +89,8 @@ Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Redu
   if (before.size() > 0) reduction.combine(before.bytes(), out, count);
 }
 
-Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-                   Parameters) {
+static Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                          Reduction& reduction, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   const Layout& layout = party.layout();
   if (!layout.blocks()) {
@@ -140,9 +140,9 @@ double cost_scan_magpie(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kScanMagpie{Kind::Scan,       "magpie",    kNothing, kNone,
-                            cost_scan_magpie, scan_magpie, kMagPIe};
-const Algorithm kExscanMagpie{Kind::Exscan,     "magpie",      kNothing, kNone,
-                              cost_scan_magpie, exscan_magpie, kMagPIe};
+extern const Algorithm kScanMagpie{Kind::Scan,       "magpie",    kNothing, kNone,
+                                   cost_scan_magpie, scan_magpie, kMagPIe};
+extern const Algorithm kExscanMagpie{Kind::Exscan,     "magpie",      kNothing, kNone,
+                                     cost_scan_magpie, exscan_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

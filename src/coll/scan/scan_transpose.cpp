@@ -73,9 +73,9 @@ double cost_scan_transpose(const Setting& setting, const Parameters& parameters)
 
 }  // namespace
 
-const Algorithm kScanTranspose{Kind::Scan,          "transpose",    kCut, kNone,
-                               cost_scan_transpose, scan_transpose, ""};
-const Algorithm kExscanTranspose{Kind::Exscan,        "transpose",      kCut, kNone,
-                                 cost_scan_transpose, exscan_transpose, ""};
+extern const Algorithm kScanTranspose{Kind::Scan,          "transpose",    kCut, kNone,
+                                      cost_scan_transpose, scan_transpose, ""};
+extern const Algorithm kExscanTranspose{Kind::Exscan,        "transpose",      kCut, kNone,
+                                        cost_scan_transpose, exscan_transpose, ""};
 
 }  // namespace isthmus::coll

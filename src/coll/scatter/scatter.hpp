@@ -6,12 +6,6 @@
 
 namespace isthmus::coll {
 
-Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
 Task scatter_direct(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
-Task scatter_commons(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
-
-extern const Algorithm kScatterMagpie;
-extern const Algorithm kScatterDirect;
-extern const Algorithm kScatterCommons;
 
 }  // namespace isthmus::coll

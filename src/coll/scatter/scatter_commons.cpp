@@ -9,7 +9,8 @@
 
 namespace isthmus::coll {
 
-Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters) {
+static Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root,
+                            Parameters) {
   Commons& commons = *party.commons();
   if (party.rank() != root) {
     commons.post();
@@ -57,7 +58,7 @@ double cost_scatter_commons(const Setting& setting, const Parameters&) {
 
 }  // namespace
 
-const Algorithm kScatterCommons{Kind::Scatter,        "commons",       kCommons, kNone,
-                                cost_scatter_commons, scatter_commons, ""};
+extern const Algorithm kScatterCommons{Kind::Scatter,        "commons",       kCommons, kNone,
+                                       cost_scatter_commons, scatter_commons, ""};
 
 }  // namespace isthmus::coll

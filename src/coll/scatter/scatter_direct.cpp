@@ -59,7 +59,7 @@ Task scatter_direct(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int r
   for (auto& p : taken) co_await p;
 }
 
-const Algorithm kScatterDirect{Kind::Scatter,      "direct",       kNothing, kNone,
-                               cost_gather_direct, scatter_direct, ""};
+extern const Algorithm kScatterDirect{Kind::Scatter,      "direct",       kNothing, kNone,
+                                      cost_gather_direct, scatter_direct, ""};
 
 }  // namespace isthmus::coll

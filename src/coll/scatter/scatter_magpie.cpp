@@ -28,7 +28,8 @@ Task scatter_from_root(Party& party, ConstBytes all, const Sizes& offsets, const
 
 }  // namespace
 
-Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters) {
+static Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root,
+                           Parameters) {
   const Layout& layout = party.layout();
   if (party.rank() == root) {
     const Sizes offsets = offsets_of(sizes);
@@ -52,7 +53,7 @@ Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int r
   co_await scattered;
 }
 
-const Algorithm kScatterMagpie{Kind::Scatter,      "magpie",       kNothing, kNone,
-                               cost_gather_magpie, scatter_magpie, kMagPIe};
+extern const Algorithm kScatterMagpie{Kind::Scatter,      "magpie",       kNothing, kNone,
+                                      cost_gather_magpie, scatter_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

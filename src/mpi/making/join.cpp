@@ -1,5 +1,6 @@
 #include "mpi/making/join.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +68,22 @@ std::uint64_t mark_of(const std::string& text) {
   return mark;
 }
 
+/// Adds the algorithms of a library that a lab names. They stay for as long as the process.
+void load_algorithms(const std::string& path) {
+  static bool loaded = false;
+  if (path.empty() || std::exchange(loaded, true)) return;
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  using Find = void (*)(std::span<const coll::Algorithm>*);
+  const auto find =
+      reinterpret_cast<Find>(library == nullptr ? nullptr : dlsym(library, "isthmus_algorithms"));
+  if (find == nullptr) {
+    throw std::runtime_error("ISTHMUS_DEBUG_ALGORITHMS cannot be used: " + std::string(dlerror()));
+  }
+  std::span<const coll::Algorithm> rows;
+  find(&rows);
+  coll::add_algorithms(rows);
+}
+
 /// The variables about collectives.
 void read_settings(Grid& grid, const Environment& environment) {
   try {
@@ -82,6 +99,7 @@ void read_settings(Grid& grid, const Environment& environment) {
 }
 
 std::unique_ptr<Grid> make_grid(const Environment& environment) {
+  load_algorithms(environment.algorithms);
   auto made = std::make_unique<Grid>();
   made->learn_world(std::make_shared<const core::World>(core::world_from_json(environment.world)));
   const core::World& world = made->world();

@@ -74,6 +74,7 @@ Environment read_environment() {
   e.cluster = required("ISTHMUS_CLUSTER");
   e.collectives = optional("ISTHMUS_COLL");
   e.networks = optional("ISTHMUS_NETWORK");
+  e.algorithms = optional("ISTHMUS_DEBUG_ALGORITHMS");
   e.trace = optional("ISTHMUS_TRACE");
   e.trace_directory = optional("ISTHMUS_TRACE_DIR");
   e.trace_records = optional("ISTHMUS_TRACE_RECORDS");

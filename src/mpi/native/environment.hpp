@@ -13,6 +13,7 @@ struct Environment {
   std::string job, world, cluster;
   core::Secret secret;                   ///< raw bytes
   std::string collectives, networks;     ///< ISTHMUS_COLL, ISTHMUS_NETWORK; mostly empty
+  std::string algorithms;                ///< ISTHMUS_DEBUG_ALGORITHMS; mostly empty
   std::string trace, trace_directory;    ///< ISTHMUS_TRACE, ISTHMUS_TRACE_DIR; mostly empty
   std::string trace_records;             ///< ISTHMUS_TRACE_RECORDS; mostly empty
   bool trace_gathered = false;           ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it

@@ -33,7 +33,7 @@ class Block:
 @dataclass(frozen=True)
 class IsthmusWorld:
     """`isthmus run` over all clusters. If it has `choices` for ISTHMUS_COLL, only `collectives` are
-    measured."""
+    measured. The choices may name algorithms of the library `papers`."""
 
     key: str
     label: str
@@ -41,6 +41,7 @@ class IsthmusWorld:
     blocks: tuple[Block, ...]
     choices: str = ""
     collectives: frozenset[str] | None = None
+    papers: Path | None = None
     ceiling: int | None = None
 
     def measure(self, tasks: Sequence[CollTask], number: int) -> list[CollRun]:
@@ -49,7 +50,10 @@ class IsthmusWorld:
         for i, block in enumerate(self.blocks):
             command += [":"] if i else []
             command += ["--on", block.cluster, "-n", str(block.ranks)]
-            command += ["-x", f"ISTHMUS_COLL={self.choices}"] if self.choices else []
+            if self.choices:
+                command += ["-x", f"ISTHMUS_COLL={self.choices}"]
+            if self.choices and self.papers:
+                command += ["-x", f"ISTHMUS_DEBUG_ALGORITHMS={self.papers}"]
             command += [block.program, *words]
         return measure(command, tasks, self.key, number, run_from_json, start=_START_LIMIT)
 

@@ -16,6 +16,7 @@ from isthmus_lab.bench.coll.tuning import tune
 from isthmus_lab.bench.limits import PLAIN
 from isthmus_lab.bench.mpis import Mpi
 from isthmus_lab.bench.wanted import Wanted
+from isthmus_lab.lab.programs import find_papers
 from isthmus_lab.measuring.place import LOOPBACK, Place, end_of
 
 COLL = Path(__file__).with_name("coll.c")
@@ -95,6 +96,7 @@ def _ours(
     if not kinds:
         return []
     blocks = _blocks(place, options, natives)
+    papers = find_papers() if place.lab or place.name == LOOPBACK else None
     files: dict[str, Path] = {}
     made = []
     for key, label, grid, choices in kinds:
@@ -105,7 +107,8 @@ def _ours(
             if options.tune:
                 passes = 1 if options.quick else 2
                 tune(files[text], grid, _mpicc(natives), passes, say)
-        made.append(IsthmusWorld(key, label, files[text], blocks, choices, named_in(choices)))
+        algorithms = named_in(choices)
+        made.append(IsthmusWorld(key, label, files[text], blocks, choices, algorithms, papers))
     return made
 
 

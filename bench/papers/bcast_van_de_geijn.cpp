@@ -14,18 +14,15 @@
 #include <deque>
 #include <numeric>
 
-#include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
-#include "coll/engine/segment_size.hpp"
 #include "coll/patterns/halving.hpp"
-#include "coll/patterns/speakers.hpp"
+#include "papers/papers.hpp"
+#include "papers/speakers.hpp"
 
 namespace isthmus::coll {
 namespace {
-
-std::vector<int> list_of(std::span<const int> ranks) { return {ranks.begin(), ranks.end()}; }
 
 Task scatter_and_gather(Party& party, Bytes data, std::vector<int> ranks, int root) {
   co_await scatter_by_halving(party, ranks, root, data, kTagBcast);

@@ -1,4 +1,4 @@
-#include "coll/patterns/speakers.hpp"
+#include "papers/speakers.hpp"
 
 #include "coll/engine/cost.hpp"
 
@@ -103,6 +103,59 @@ double handing_alone(const Setting& setting, int senders, std::size_t segment) {
   if (!handed_on(setting.layout, senders)) return 0;
   const Network& network = setting.network;
   return 2 * (network.link_latency + network.message_cost + link_time(network, segment));
+}
+
+std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes) {
+  std::vector<int> order(ranks.begin(), ranks.end());
+  std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
+  return even_shares(order, bytes, 1);
+}
+
+Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag) {
+  const auto shares = shares_after_scatter(ranks, root, data.size());
+  const auto mine = std::ranges::find(shares, party.rank(), &Share::rank);
+  const auto me = static_cast<std::size_t>(mine - shares.begin());
+  std::vector<Pending> sends;
+  std::size_t first = 0, last = shares.size();  // the first of these ranks holds the data of all
+  while (last - first > 1) {
+    const std::size_t middle = first + (last - first + 1) / 2;
+    const std::size_t begin = shares[middle].first;
+    const Bytes half = data.subspan(begin, shares[last - 1].last - begin);
+    if (!half.empty() && me == first) {
+      sends.push_back(party.send(shares[middle].rank, tag, half));
+      co_await sends.back();
+    } else if (!half.empty() && me == middle) {
+      Pending arrival = party.recv(shares[first].rank, tag, half);
+      co_await arrival;
+    }
+    (me < middle ? last : first) = middle;
+  }
+}
+
+Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place) {
+  std::size_t first = 0, last = shares.size();
+  while (first != place) {
+    const std::size_t middle = first + (last - first + 1) / 2;
+    (place < middle ? last : first) = middle;
+  }
+  return {shares[place].rank, shares[first].first, shares[last - 1].last};
+}
+
+double far_copy(const Setting& setting, std::size_t bytes, int senders) {
+  const int others = setting.layout.clusters() - 1;
+  if (others == 0) return 0;
+  const Network& network = setting.network;
+  const double size = static_cast<double>(bytes);
+  const double wires = size / wan_rate(network, senders);
+  const double links = size * others / (senders * network.link_bandwidth);
+  return network.wan_latency + detours(setting, bytes) + network.message_cost * others +
+         std::max(wires, links);
+}
+
+int senders_of(const Setting& setting, const Parameters& parameters) {
+  const int most = smallest_cluster(setting.layout);
+  return parameters.senders > 0 ? std::min(parameters.senders, most)
+                                : carried_senders(setting.layout, setting.network);
 }
 
 }  // namespace isthmus::coll

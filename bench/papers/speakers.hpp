@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "coll/engine/algorithm.hpp"
+#include "coll/engine/segment_size.hpp"
 #include "coll/patterns/share.hpp"
 
 namespace isthmus::coll {
+
+inline std::vector<int> list_of(std::span<const int> ranks) { return {ranks.begin(), ranks.end()}; }
 
 /// The number of senders in every cluster: `wanted`, or the most possible. If clusters differ, the
 /// smallest limits it.
@@ -100,5 +103,20 @@ double planning(const Setting& setting);
 /// Estimated: the first segment is handed in, and the last one out, without overlap, if any is
 /// handed.
 double handing_alone(const Setting& setting, int senders, std::size_t segment);
+
+/// `bytes` to each other cluster, shared by `senders` members.
+double far_copy(const Setting& setting, std::size_t bytes, int senders);
+/// The senders of each cluster: the requested number, or as many as are carried.
+int senders_of(const Setting& setting, const Parameters& parameters);
+/// The part of each rank after `scatter_by_halving`: the root's first, then in the order of the
+/// list, beginning again at its front.
+std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes);
+/// The root, a rank, has `data`; each rank gets its share. Holders send the further half of their
+/// data, again and again.
+Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag);
+
+/// The bytes that pass through the rank at `place` of these shares in that scatter; they begin with
+/// its own share. For a moment it holds all of them.
+Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place);
 
 }  // namespace isthmus::coll
