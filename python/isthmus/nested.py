@@ -10,7 +10,7 @@ from isthmus.errors import UsageError
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 _LAUNCHERS = (
     "mpirun", "mpiexec", "orterun", "orted", "prterun", "prted", "prte", "hydra_pmi_proxy",
-    "slurmstepd",
+    "slurmstepd", "flux-shell",
 )  # fmt: skip
 
 

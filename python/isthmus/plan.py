@@ -11,7 +11,7 @@ from isthmus import networks, relays, routes, services, sshlinks
 from isthmus.addresses import ANYWHERE, Place, is_fixed, places_of
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
-from isthmus.gridkeys import Reach
+from isthmus.gridkeys import SPREADING, Reach
 from isthmus.placement import Block, Part, place
 from isthmus.quantities import Rate
 from isthmus.rankmap import RankMap
@@ -334,7 +334,7 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
 
 def _spreads(spec: ClusterSpec) -> bool:
     """Whether its ranks may run on other hosts than the agent."""
-    return bool(spec.hosts) or spec.launcher == "srun" or "{command}" in (spec.launch or "")
+    return bool(spec.hosts) or spec.launcher in SPREADING or "{command}" in (spec.launch or "")
 
 
 def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, object]:

@@ -375,6 +375,7 @@ def test_a_dry_run_names_direct_conduits_beside_a_gateway_of_both():
         ("", True, "tcp:[::]:0"),
         ("hosts = 'n[1-2]'", False, "tcp:[::]:0"),
         ("launch = '/opt/slurm/bin/srun --exclusive'", False, "tcp:[::]:0"),
+        ("launch = 'flux run'", False, "tcp:[::]:0"),
         ("launch = 'start -n {n} {command}'", False, "tcp:[::]:0"),
         ("launch = 'mpirun'", False, "tcp:127.0.0.1:0"),
     ],

@@ -11,28 +11,10 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-const char* family(LauncherKind kind) {
-  switch (kind) {
-    case LauncherKind::OpenMpi4:
-    case LauncherKind::OpenMpi5:
-      return "Open MPI";
-    case LauncherKind::Hydra:
-      return "MPICH (Hydra)";
-    case LauncherKind::Srun:
-      return "Slurm";
-    case LauncherKind::Template:
-      break;
-  }
-  return "a template";
-}
-
-// srun and templates start any MPI's programs; the standard ABI may be anybody's.
+/// The standard ABI's programs may be anybody's.
 bool fits(LauncherKind kind, const std::string& abi) {
-  if (abi == "ompi") return kind != LauncherKind::Hydra;
-  if (abi == "mpich") {
-    return kind != LauncherKind::OpenMpi4 && kind != LauncherKind::OpenMpi5;
-  }
-  return true;
+  const std::string_view own = row_of(kind).abi;
+  return own.empty() || own == abi || (abi != "ompi" && abi != "mpich");
 }
 
 std::string first_line(const std::string& text) {
@@ -102,16 +84,7 @@ std::optional<std::string> on_path(const std::string& name, const Site& site) {
 }  // namespace
 
 LauncherKind launcher_kind(const std::string& text, const std::string& path) {
-  const auto holds = [&](const char* word) { return text.find(word) != std::string::npos; };
-  if (holds("HYDRA") || holds("Intel(R) MPI Library")) return LauncherKind::Hydra;
-  if (holds("OpenRTE")) return LauncherKind::OpenMpi4;
-  if (const std::size_t at = text.find("(Open MPI) "); at != std::string::npos) {
-    const char major = text.size() > at + 11 ? text[at + 11] : '?';
-    return major == '4' || major == '3' || major == '2' ? LauncherKind::OpenMpi4
-                                                        : LauncherKind::OpenMpi5;
-  }
-  if (holds("PRRTE") || holds("PRTE") || holds("prterun")) return LauncherKind::OpenMpi5;
-  if (text.starts_with("slurm")) return LauncherKind::Srun;
+  if (const LauncherRow* const row = launcher_that_says(text)) return row->kind;
   throw Failure("'" + path + "' is not a launcher that Isthmus knows: its --version says '" +
                     text.substr(0, text.find('\n')) + "'",
                 "Name another with the cluster's launch key, or write a template: "
@@ -163,7 +136,7 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     Launcher launcher = examine_any(paths, site);
     if (!fits(launcher.kind, abi)) {
       throw Failure("the launcher '" + launcher.path + "' on " + site.host + " is " +
-                        family(launcher.kind) + "'s, but " +
+                        row_of(launcher.kind).family + "'s, but " +
                         (library ? "the program is linked with '" + library->path + "'"
                                  : "another MPI is asked for"),
                     "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
@@ -245,14 +218,9 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
 
 std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const MpiChoice& mpi) {
   if (mpi.library) return mpi.library;
-  std::string abi = mpi.abi;
-  if (launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5) {
-    abi = "ompi";
-  } else if (launcher.kind == LauncherKind::Hydra) {
-    abi = "mpich";
-  } else if (mpi.prefix.empty()) {
-    return std::nullopt;
-  }
+  const std::string own = row_of(launcher.kind).abi;
+  if (own.empty() && mpi.prefix.empty()) return std::nullopt;
+  const std::string abi = own.empty() ? mpi.abi : own;
   const std::string where = mpi.prefix.empty()
                                 ? fs::path(launcher.path).parent_path().parent_path().string()
                                 : mpi.prefix;

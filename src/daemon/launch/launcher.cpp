@@ -1,5 +1,7 @@
 #include "daemon/launch/launcher.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "daemon/host/failure.hpp"
@@ -190,28 +192,111 @@ Words custom(const Launcher& launcher, const LaunchPlan& plan) {
   return words;
 }
 
-struct Row {
-  LauncherKind kind;
-  Words (*command)(const Launcher&, const LaunchPlan&);
-};
-constexpr Row kRows[] = {
-    {LauncherKind::OpenMpi4, open_mpi_4}, {LauncherKind::OpenMpi5, open_mpi_5},
-    {LauncherKind::Hydra, hydra},         {LauncherKind::Srun, srun},
-    {LauncherKind::Template, custom},
+// As in its manual of 2026-11. It starts no more ranks than it has cores for.
+Words flux(const Launcher& launcher, const LaunchPlan& plan) {
+  if (plan.bind_to == "socket" || plan.map_by == "socket") {
+    throw Failure("flux run cannot bind ranks to sockets, or map them by sockets",
+                  "Use core, or options of flux in the cluster's launch key.");
+  }
+  Words words = beginning(launcher);
+  if (launcher.options.empty()) words.emplace_back("run");
+  append(words, {"-n", std::to_string(total(plan)),
+                 plan.stdin_to_first ? "--input=0" : "--input=/dev/null"});
+  if (!plan.hosts.empty()) {
+    append(words,
+           {"-N", std::to_string(plan.hosts.size()), "--requires=hosts:" + joined(plan.hosts)});
+  }
+  if (plan.bind_to == "core") append(words, {"-o", "cpu-affinity=per-task"});
+  if (plan.bind_to == "none") append(words, {"-o", "cpu-affinity=off"});
+  if (plan.map_by == "node") words.emplace_back("--taskmap=cyclic");
+  append(words, uniform_command(plan));
+  return words;
+}
+
+bool holds(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
+
+bool is_hydra(const std::string& text) {
+  return holds(text, "HYDRA") || holds(text, "Intel(R) MPI Library");
+}
+
+bool is_open_mpi_4(const std::string& text) {
+  const std::string lead = "(Open MPI) ";
+  const std::size_t at = text.find(lead);
+  const std::size_t major = at + lead.size();
+  return holds(text, "OpenRTE") || (at != std::string::npos && major < text.size() &&
+                                    text[major] >= '2' && text[major] <= '4');
+}
+
+bool is_open_mpi_5(const std::string& text) {
+  return holds(text, "(Open MPI) ") || holds(text, "PRRTE") || holds(text, "PRTE") ||
+         holds(text, "prterun");
+}
+
+bool is_srun(const std::string& text) { return text.starts_with("slurm"); }
+bool is_flux(const std::string& text) { return holds(text, "libflux-core:"); }
+
+// 2026-11: Hydra 4.0 and 5.0 end the job when rank 0 is behind by more than the 64 KiB of a pipe
+// ("process reading stdin too slowly"). Open MPI 5.0's prterun then delivers nothing more.
+constexpr LauncherRow kRows[] = {
+    {.kind = LauncherKind::Hydra,
+     .family = "MPICH (Hydra)",
+     .abi = "mpich",
+     .command = hydra,
+     .says = is_hydra,
+     .garbles_stdin = true},
+    {.kind = LauncherKind::OpenMpi4,
+     .family = "Open MPI",
+     .abi = "ompi",
+     .command = open_mpi_4,
+     .says = is_open_mpi_4,
+     .changes_paths = true},
+    {.kind = LauncherKind::OpenMpi5,
+     .family = "Open MPI",
+     .abi = "ompi",
+     .command = open_mpi_5,
+     .says = is_open_mpi_5,
+     .garbles_stdin = true,
+     .changes_paths = true},
+    {.kind = LauncherKind::Srun,
+     .family = "Slurm",
+     .abi = "",
+     .command = srun,
+     .says = is_srun,
+     .one_command = true},
+    {.kind = LauncherKind::Flux,
+     .family = "Flux",
+     .abi = "",
+     .command = flux,
+     .says = is_flux,
+     .one_command = true},
+    {.kind = LauncherKind::Template,
+     .family = "a template",
+     .abi = "",
+     .command = custom,
+     .one_command = true},
 };
 
 }  // namespace
 
+const LauncherRow& row_of(LauncherKind kind) {
+  return *std::ranges::find(kRows, kind, &LauncherRow::kind);
+}
+
+const LauncherRow* launcher_that_says(const std::string& text) {
+  const auto found = std::ranges::find_if(
+      kRows, [&](const LauncherRow& row) { return row.says != nullptr && row.says(text); });
+  return found == std::end(kRows) ? nullptr : found;
+}
+
 std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan) {
-  for (const Row& row : kRows) {
-    if (row.kind == launcher.kind) return row.command(launcher, plan);
-  }
-  throw Failure("no such kind of native launcher");
+  return row_of(launcher.kind).command(launcher, plan);
 }
 
 void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
                          Environment& environment) {
-  if (launcher.kind != LauncherKind::OpenMpi4 && launcher.kind != LauncherKind::OpenMpi5) return;
+  if (std::string_view(row_of(launcher.kind).abi) != "ompi") return;
   if (root) {  // Open MPI refuses to run as root otherwise (containers, mostly)
     environment.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
     environment.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -232,24 +317,13 @@ void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool 
   }
 }
 
-// 2026-11: Hydra 4.0 and 5.0 end the job when rank 0 is behind by more than the 64 KiB of a pipe
-// ("process reading stdin too slowly"); Open MPI 5.0's prterun then delivers nothing more.
-bool garbles_stdin(const Launcher& launcher) {
-  return launcher.kind == LauncherKind::Hydra || launcher.kind == LauncherKind::OpenMpi5;
-}
-
-bool changes_paths(const Launcher& launcher) {
-  return launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5;
-}
-
 bool starts_here(const Launcher& launcher, const Environment& environment) {
-  return changes_paths(launcher) ||
+  return row_of(launcher.kind).changes_paths ||
          (launcher.kind == LauncherKind::Hydra && !environment.get("HYDRA_HOST_FILE"));
 }
 
 bool by_rank(const Launcher& launcher, const LaunchPlan& plan) {
-  return plan.parts.size() > 1 &&
-         (launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template);
+  return plan.parts.size() > 1 && row_of(launcher.kind).one_command;
 }
 
 std::vector<std::string> split_words(const std::string& text) {

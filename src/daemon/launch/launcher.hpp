@@ -1,5 +1,5 @@
-// The native launchers, and the command of each to start the ranks. One row per kind in
-// launcher.cpp.
+// The native launchers, and the command of each to start the ranks. Each kind is a row in
+// launcher.cpp (docs/adding-a-launcher.md).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace isthmus::daemon {
 
-enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Template };
+enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Flux, Template };
 
 struct Launcher {
   LauncherKind kind = LauncherKind::Template;
@@ -42,15 +42,29 @@ struct LaunchPlan {
 /// Throws Failure for a template that cannot be used.
 std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan);
 
+/// The properties of a kind.
+struct LauncherRow {
+  LauncherKind kind;
+  const char* family;  ///< in messages
+  /// The MPI (Stub::abi) whose programs alone it starts; "": those of any.
+  const char* abi;
+  std::vector<std::string> (*command)(const Launcher&, const LaunchPlan&);
+  /// Whether this is what it prints for --version.
+  bool (*says)(const std::string& text) = nullptr;
+  /// It cannot carry standard input of any size to a rank that is slow to read it.
+  bool garbles_stdin = false;
+  /// It changes PATH and LD_LIBRARY_PATH of the ranks.
+  bool changes_paths = false;
+  /// All ranks get one command, `isthmusd exec --by-rank`, if there are several parts.
+  bool one_command = false;
+};
+const LauncherRow& row_of(LauncherKind kind);
+/// The kind of the launcher that prints `text` for --version; null if none does.
+const LauncherRow* launcher_that_says(const std::string& text);
+
 /// Sets what the native launcher itself needs to find in its environment.
 void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
                          Environment& environment);
-
-/// Whether it cannot carry standard input of any size to a rank that is slow to read it.
-bool garbles_stdin(const Launcher& launcher);
-
-/// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
-bool changes_paths(const Launcher& launcher);
 
 /// Whether it starts ranks only on its own host, given neither hosts nor a batch job.
 bool starts_here(const Launcher& launcher, const Environment& environment);

@@ -131,6 +131,24 @@ TEST(Launcher, Srun) {
   EXPECT_FALSE(by_rank({LauncherKind::Hydra, "/s"}, two_parts()));
 }
 
+TEST(Launcher, Flux) {
+  LaunchPlan plan = one_part();
+  EXPECT_THAT(launch_command({LauncherKind::Flux, "/f"}, plan),
+              ElementsAre("/f", "run", "-n", "4", "--input=/dev/null", "/i", "exec", "--part", "0",
+                          "--", "./app", "a b"));
+  plan.stdin_to_first = true;
+  plan.hosts = {"a", "b"};
+  plan.bind_to = "core";
+  plan.map_by = "node";
+  EXPECT_THAT(launch_command({LauncherKind::Flux, "/f", "", {"run", "-o", "pmi=pmix"}}, plan),
+              ElementsAre("/f", "run", "-o", "pmi=pmix", "-n", "4", "--input=0", "-N", "2",
+                          "--requires=hosts:a,b", "-o", "cpu-affinity=per-task", "--taskmap=cyclic",
+                          "/i", "exec", "--part", "0", "--", "./app", "a b"));
+  plan.map_by = "socket";
+  EXPECT_THROW(launch_command({LauncherKind::Flux, "/f"}, plan), Failure);
+  EXPECT_TRUE(by_rank({LauncherKind::Flux, "/f"}, two_parts()));
+}
+
 TEST(Launcher, OptionsOfTheUserComeFirst) {
   const Words options{"--het-group=1", "-N 2"};
   EXPECT_THAT(launch_command({LauncherKind::Srun, "/s", "pmi2", options}, one_part()),
@@ -237,6 +255,8 @@ TEST(Launcher, KindsByTheirVersionTexts) {
   EXPECT_EQ(launcher_kind("Intel(R) MPI Library for Linux* OS, Version 2021.5\n", "m"),
             LauncherKind::Hydra);
   EXPECT_EQ(launcher_kind("slurm 23.02.1\n", "srun"), LauncherKind::Srun);
+  EXPECT_EQ(launcher_kind("commands:    \t\t0.60.0\nlibflux-core:\t\t0.60.0\n", "flux"),
+            LauncherKind::Flux);
   EXPECT_THROW(launcher_kind("bash 5\n", "m"), Failure);
   EXPECT_THROW(launcher_kind("", "m"), Failure);
 }

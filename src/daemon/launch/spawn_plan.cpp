@@ -71,11 +71,10 @@ Program SpawnPlanner::find_out(const std::vector<std::string>& argv) const {
   }
 }
 
-// srun and templates belong to no MPI: that of a family is found beside its own mpirun.
+// Launchers of no MPI: that of a family is found beside its own mpirun.
 std::optional<MpiLibrary> SpawnPlanner::library_asked_for(const Launcher& launcher,
                                                           const MpiChoice& mpi) const {
-  const bool of_no_mpi =
-      launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template;
+  const bool of_no_mpi = *row_of(launcher.kind).abi == 0;
   if (!of_no_mpi || mpi.abi.empty() || !mpi.prefix.empty()) {
     return library_of_launcher(launcher, mpi);
   }
@@ -166,7 +165,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   setup.world_size = request.world_size > 0 ? request.world_size : around.world_size;
   setup.base = request.base;
   setup.local_first = request.local_first;
-  setup.keep_paths = changes_paths(chosen->launcher);
+  setup.keep_paths = row_of(chosen->launcher.kind).changes_paths;
   if (!alone_) {
     setup.secret = configure_.secret;
     setup.world = around.world_json;
@@ -188,7 +187,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
     launch.parts[part].argv_file = around.runtime_dir + "/argv" + std::to_string(part);
     write_argv(launch.parts[part].argv_file, launch.parts[part].argv);
   }
-  if (request.has_stdin && garbles_stdin(chosen->launcher)) {
+  if (request.has_stdin && row_of(chosen->launcher.kind).garbles_stdin) {
     child.stdin_variable = kStdinVariable;
     child.stdin_pipe = around.runtime_dir + "/stdin";
     launch.forwarded.push_back(kStdinVariable);
