@@ -22,8 +22,8 @@ static_assert(kStreamPart * kStreamed <= core::kMostServiceBytes);
 inline constexpr std::size_t kBatch = std::size_t{16} << 10;
 /// The most that waits to be sent to a partner.
 inline constexpr std::size_t kBacklog = std::size_t{4} << 20;
-/// The most that may be sent behind requests that the partner may not be able to do at once: a lock
-/// that is not given, or a flush of data that has not landed.
+/// The most that may be sent behind a request that the partner may not be able to do at once. These
+/// requests are a lock that is not given, and a flush of data that has not landed.
 inline constexpr std::size_t kBehind = std::size_t{256} << 10;
 /// The most that a target keeps for a partner within these limits, with the longest batch.
 inline constexpr std::size_t kMostStalled = kBehind + 2 * core::kMostServiceBytes;
