@@ -103,6 +103,7 @@ class Agent:
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
         self._arrival = arrival
         self._process: asyncio.subprocess.Process | Arrival | None = None
+        self._refused: RunError | None = None
         self._transport: asyncio.BaseTransport | None = None
         self._exited = asyncio.Event()
         self._busy = 0  # counts what is read; odd while a message is handled
@@ -113,15 +114,26 @@ class Agent:
         self._ending = False
         self._lost: str | None = None
 
-    async def start(self, on_message: Handler, on_lost: OnLost) -> None:
-        """Starts the process. RunError when there is no such program."""
-        self._on_message, self._on_lost = on_message, on_lost
-        self._listen_for("hello")
+    async def launch(self) -> None:
+        """Starts the process. `start` reports an error."""
         if self._arrival:
             self._process, self._exited = self._arrival, self._arrival.exited
             self._transport = self._arrival.stdin.transport
-        else:
+            return
+        try:
             await self._start_process()
+        except RunError as error:
+            self._refused = error
+
+    async def start(self, on_message: Handler, on_lost: OnLost) -> None:
+        """Listens to the process, which is started if it has not been launched. RunError when there
+        is no such program."""
+        self._on_message, self._on_lost = on_message, on_lost
+        self._listen_for("hello")
+        if self._process is None and self._refused is None:
+            await self.launch()
+        if self._refused:
+            raise self._refused
         reader = asyncio.create_task(self._read())
         self._tasks = [
             asyncio.create_task(self._keep_stderr()),

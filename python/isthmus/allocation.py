@@ -16,7 +16,7 @@ from isthmus.grid import ClusterSpec, Grid, LinkSpec, two_halves
 # The same as in daemon/host/host.cpp.
 _JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PE_HOSTFILE")
 _GROUPS = "SLURM_HET_SIZE"
-_TASKS = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+_TASKS = r"(\d+)(?:\(x(\d+)\))?"
 
 
 def inside(environment: Mapping[str, str]) -> bool:
@@ -51,7 +51,7 @@ def _slots(environment: Mapping[str, str], group: int) -> int:
         return int(asked)
     name = f"SLURM_TASKS_PER_NODE_HET_GROUP_{group}"
     told = environment.get(name, "")
-    tasks = [_TASKS.fullmatch(word) for word in told.split(",")]
+    tasks = [re.fullmatch(_TASKS, word) for word in told.split(",")]
     total = sum(int(word[1]) * int(word[2] or 1) for word in tasks if word)
     if not all(tasks) or total == 0:
         raise UsageError(

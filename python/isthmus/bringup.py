@@ -154,6 +154,7 @@ class BringUp:
                     self._limits.inspect,
                     argv=cluster.argv(part),
                     mpi=part.mpi,
+                    ask_version=self._voice.verbose,
                 )
                 if found.get("here"):
                     self._near.here.add(spec.cluster)

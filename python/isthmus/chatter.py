@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from isthmus.slurmwords import SlurmWords
 
+# Patterns are compiled when they are first used: all at once take 7 ms of each start (2026-11).
+
 # Blocks between lines of dashes (Open MPI 4.1, 5.0; 2026-11) that follow from the end of a rank.
 # Others, such as those about slots, pass.
-_RULE = re.compile(rb"-{70,80}\r?\n")
-_FOLLOWS = re.compile(
+_RULE = rb"-{70,80}\r?\n"
+_FOLLOWS = (
     rb"Primary job +terminated normally, but"
     rb"|\S*(mpirun|mpiexec|prterun|prte)\S* (noticed that|detected that one or more"
     rb"|has exited due to process rank \d+ )"
@@ -18,9 +20,9 @@ _FOLLOWS = re.compile(
 )
 # Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines. Open MPI
 # 4.1 trips over its own words about MPI_Abort in one of two runs, natively too.
-_BAR = re.compile(rb"={70,90}\r?\n")
+_BAR = rb"={70,90}\r?\n"
 _BAD = b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
-_SINGLE = re.compile(
+_SINGLE = (
     rb"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: "
     rb"|This typically refers to a problem with your application\."
     rb"|Please see the FAQ page for debugging suggestions"
@@ -46,23 +48,23 @@ _SIGNS = (
     b"[mpiexec@",
 )
 # Hydra prints its bars sign by sign, so that lines come in pieces of any length.
-_BAR_BEGUN = re.compile(rb"={1,90}")
+_BAR_BEGUN = rb"={1,90}"
 _HYDRAS = (
     _BAD,
     b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
     b"This typically refers to a problem with your application.",
     b"Please see the FAQ page for debugging suggestions",
 )
-_SIGNAL = re.compile(rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))")
+_SIGNAL = rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))"
 # In the same case Hydra does not say the signal in words. Its code is that of wait(2), and an exit
 # status has no such block.
-_CODE = re.compile(rb"=   EXIT CODE: (\d+)")
-_HOST = re.compile(rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal")
+_CODE = rb"=   EXIT CODE: (\d+)"
+_HOST = rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal"
 _MAX_BLOCK = 64  # lines
 
 
 # The ranks' own words about the end that the launcher will report.
-_LAST_WORDS = re.compile(rb'rank \d+ (\(cluster ".*"\) ended|called MPI_Abort)')
+_LAST_WORDS = rb'rank \d+ (\(cluster ".*"\) ended|called MPI_Abort)'
 
 
 class LastWords:
@@ -83,7 +85,7 @@ class LastWords:
     def _passes(self, line: bytes, known: str) -> bool:
         mark, begun, text = line.partition(b"isthmus: ")
         said = text.decode(errors="replace").rstrip()
-        if mark or not begun or not (said == known or _LAST_WORDS.match(text)):
+        if mark or not begun or not (said == known or re.match(_LAST_WORDS, text)):
             return True
         if said not in self.kept:
             self.kept.append(said)
@@ -104,15 +106,15 @@ class Chatter:
     def signal(self) -> int | None:
         """The signal that a launcher says has ended a rank."""
         said = b"".join(self.kept)
-        if found := _SIGNAL.search(said):
+        if found := re.search(_SIGNAL, said):
             return int(found[1] or found[2])
-        code = _CODE.search(said) if b"assert (!closed) failed" in said else None
+        code = re.search(_CODE, said) if b"assert (!closed) failed" in said else None
         return int(code[1]) & 0x7F or None if code else None
 
     @property
     def host(self) -> str:
         """The host of that rank, if the launcher names it, else an empty string."""
-        found = _HOST.search(b"".join(self.kept))
+        found = re.search(_HOST, b"".join(self.kept))
         return (found[1] or found[2]).decode(errors="replace") if found else ""
 
     def sift(self, fd: int, data: bytes) -> bytes:
@@ -157,28 +159,28 @@ class Chatter:
                     held.append(b"")
                 held[-1] += line
                 closing = _RULE if held[0].startswith(b"-") else _BAR
-                if len(held) > 2 and closing.fullmatch(held[-1]):
+                if len(held) > 2 and re.fullmatch(closing, held[-1]):
                     self.kept += held
                     held.clear()
-            elif _RULE.fullmatch(line) or _BAR.fullmatch(line):
+            elif re.fullmatch(_RULE, line) or re.fullmatch(_BAR, line):
                 held.append(line)
-            elif _SINGLE.match(line) or self.slurm.hear(line):
+            elif re.match(_SINGLE, line) or self.slurm.hear(line):
                 self.kept.append(line)
             elif line.strip() or not _before_bar(lines[number + 1 :]):
                 yield line
 
     @staticmethod
     def _opens(rule: bytes, line: bytes) -> bool:
-        return bool(_FOLLOWS.match(line)) if rule[:1] == b"-" else line.startswith(_BAD)
+        return bool(re.match(_FOLLOWS, line)) if rule[:1] == b"-" else line.startswith(_BAD)
 
 
 def _may_become_hydras(line: bytes) -> bool:
     """The line has no end yet."""
-    return bool(_BAR_BEGUN.fullmatch(line)) or any(
+    return bool(re.fullmatch(_BAR_BEGUN, line)) or any(
         words.startswith(line) or line.startswith(words) for words in _HYDRAS
     )
 
 
 def _before_bar(lines: list[bytes]) -> bool:
     """Hydra's block begins with an empty line."""
-    return len(lines) > 1 and bool(_BAR.fullmatch(lines[0])) and lines[1].startswith(_BAD)
+    return len(lines) > 1 and bool(re.fullmatch(_BAR, lines[0])) and lines[1].startswith(_BAD)

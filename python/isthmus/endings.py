@@ -4,11 +4,11 @@ import re
 import signal
 from collections.abc import Mapping
 
-_OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
+_OF_A_RANK = r'rank \d+ \(cluster "([^"]+)"\)'
 # The words of gateways about a rank that is gone, and of a rank's watcher. Each names the host if
 # it is known.
-_GONE = re.compile(r" ended (without MPI_Finalize|in MPI_Init) or was killed(?: on (\S+))?")
-_OR_OWN = re.compile(r", or ended (without MPI_Finalize|in MPI_Init), with status \d+")
+_GONE = r" ended (without MPI_Finalize|in MPI_Init) or was killed(?: on (\S+))?"
+_OR_OWN = r", or ended (without MPI_Finalize|in MPI_Init), with status \d+"
 # A launcher that falls over the end of its ranks has one of these.
 _CRASHES = frozenset(
     {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
@@ -17,7 +17,7 @@ _CRASHES = frozenset(
 
 def surely_killed(sentence: str) -> str:
     """The sentence for a status that is known to come from a signal."""
-    return _OR_OWN.sub("", sentence)
+    return re.sub(_OR_OWN, "", sentence)
 
 
 def signal_name(number: int) -> str:
@@ -71,7 +71,7 @@ def of_the_rank(
 ) -> str:
     """A sentence about a lost rank of this cluster, completed with how the rank ended. `host` is
     used if the sentence names none."""
-    found = _GONE.search(sentence)
+    found = re.search(_GONE, sentence)
     if not found or cluster_named(sentence) != cluster:
         return sentence
     what, host = found[1], found[2] or host
@@ -88,21 +88,21 @@ def of_the_rank(
 
 def left_the_others(sentence: str) -> str:
     """The sentence for a rank that ended early in a job whose native launcher reports success."""
-    said = _GONE.sub(
-        lambda gone: f" ended {gone[1]}" + (f" on {gone[2]}" if gone[2] else ""), sentence
+    said = re.sub(
+        _GONE, lambda gone: f" ended {gone[1]}" + (f" on {gone[2]}" if gone[2] else ""), sentence
     )
     return f"{said}, while the others may wait for it"
 
 
 def cluster_named(sentence: str) -> str:
     """The cluster of the rank with which the sentence begins, or an empty string."""
-    found = _OF_A_RANK.match(sentence)
+    found = re.match(_OF_A_RANK, sentence)
     return found[1] if found else ""
 
 
 def cluster_of_the_rank(sentence: str) -> str:
     """The same, if somebody may still say how that rank ended; else an empty string."""
-    return cluster_named(sentence) if _GONE.search(sentence) else ""
+    return cluster_named(sentence) if re.search(_GONE, sentence) else ""
 
 
 def ended_in_init(sentence: str) -> bool:

@@ -1,7 +1,6 @@
 """Errors that end a command early. Each has a sentence for the user; none shows a traceback."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 EXIT_USAGE = 2
 EXIT_TIMEOUT = 124
@@ -86,6 +85,8 @@ def all_errors(steps: Iterable[Callable[[], object]]) -> list[UsageError]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?`, or nothing when no known word is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  (seldom needed)
+
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 

@@ -3,16 +3,20 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from isthmus import allocation, hostlist, networktext, report
+from isthmus import allocation, hostlist, networktext
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
-from isthmus.job import Result, run_job
 from isthmus.joboptions import JobOptions
 from isthmus.leftovers import Leftovers
 from isthmus.members import close_door, command_of
 from isthmus.plan import Plan, make_plan
 from isthmus.relay import Voice
+from isthmus.runner import run_job
+
+if TYPE_CHECKING:
+    from isthmus.job import Result
 
 
 def run(options: RunOptions) -> int:
@@ -40,6 +44,8 @@ def run(options: RunOptions) -> int:
     shield = not options.dry_run
     commands = [command_of(plan, agent, str(Path.cwd()), shield=shield) for agent in plan.agents]
     if options.dry_run:
+        from isthmus import report  # noqa: PLC0415
+
         for line in report.dry_run(plan, commands):
             print(line)
         return 0
@@ -54,9 +60,11 @@ def run(options: RunOptions) -> int:
     return result.status
 
 
-def tell_results(plan: Plan, job: JobOptions, result: Result, voice: Voice) -> None:
+def tell_results(plan: Plan, job: JobOptions, result: "Result", voice: Voice) -> None:
     """The statistics, the profile and the timeline of a run, as far as they were asked for."""
     if job.stats:
+        from isthmus import report  # noqa: PLC0415
+
         report.stats_table(plan, result.stats)
     if job.profile:
         job.profile.write(plan, result, voice.say)

@@ -17,8 +17,9 @@ LAUNCHERS = ("mpirun", "mpiexec", *SPREADING)
 FAMILIES = ("openmpi", "mpich")
 SERVICE_PORT = "7500"
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
-_ADDRESS = re.compile(
-    rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:%[^\s%/\[\]:]+|/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
+_ADDRESS = (
+    r"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:%[^\s%/\[\]:]+|/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)"
+    rf"(?::({_PORTS}))?"
 )
 
 
@@ -80,7 +81,7 @@ def _are_ports(text: str) -> bool:
 def _address(text: str) -> str:
     """Checks an address and returns it as "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any.
     HOST may also be a place as of `is_place`."""
-    found = _ADDRESS.fullmatch(text)
+    found = re.fullmatch(_ADDRESS, text)
     if found and "/" in found[1]:
         check_subnet(found[1].strip("[]"))
     if not found or not _are_ports(found[2] or "0"):

@@ -4,16 +4,16 @@ import re
 
 Path = tuple[int | str, ...]
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?")
-_KEY = re.compile(
+_HEADER = r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?"
+_KEY = (
     r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*"
     r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'))*)\s*="
 )
-_WORD = re.compile(r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'")
+_WORD = r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'"
 
 
 def _words(dotted: str) -> Path:
-    return tuple(word.strip("\"'") for word in _WORD.findall(dotted))
+    return tuple(word.strip("\"'") for word in re.findall(_WORD, dotted))
 
 
 def _lines(text: str) -> list[tuple[Path, int]]:
@@ -22,14 +22,14 @@ def _lines(text: str) -> list[tuple[Path, int]]:
     table: Path = ()
     counts: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.fullmatch(line):
+        if header := re.fullmatch(_HEADER, line):
             table = _words(header[2])
             if header[1] == "[[" and len(table) == 1:
                 name = str(table[0])
                 counts[name] = counts.get(name, -1) + 1
                 table = (name, counts[name])
             found.append((table, number))
-        elif key := _KEY.match(line):
+        elif key := re.match(_KEY, line):
             found.append(((*table, *_words(key[1])), number))
     return found
 

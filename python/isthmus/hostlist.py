@@ -12,7 +12,7 @@ from isthmus.errors import UsageError, joined
 from isthmus.grid import ClusterSpec, Grid
 
 _HERE = ("localhost", "127.0.0.1")
-_SHAPE = re.compile(r"(?:([^\s@:,]+)@)?([A-Za-z0-9][A-Za-z0-9_.-]{0,63})(?::([0-9]+))?")
+_SHAPE = r"(?:([^\s@:,]+)@)?([A-Za-z0-9][A-Za-z0-9_.-]{0,63})(?::([0-9]+))?"
 _WRITE = "Write -H lyon,tsukuba or -H lyon:2,tsukuba:4."
 
 
@@ -67,7 +67,7 @@ def _of_line(words: list[str], where: str) -> Iterator[Host]:
 
 
 def _host(word: str, where: str, remedy: str) -> Host:
-    found = _SHAPE.fullmatch(word.strip())
+    found = re.fullmatch(_SHAPE, word.strip())
     if not found:
         raise UsageError(f"{where}: '{word}' is not a host", remedy)
     user, name, slots = found.groups()

@@ -1,8 +1,6 @@
 """The places of the compiled parts of this installation."""
 
 import os
-import shutil
-import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -53,6 +51,9 @@ def _candidates() -> Iterator[Path]:
     whole = [tree for tree in _build_trees() if any(tree.glob("lib/libisthmus-face-*.so"))]
     yield from _newest_first(path for tree in whole for path in tree.glob("**/isthmusd"))
     yield from _installed()
+    import shutil  # noqa: PLC0415  (seldom needed)
+    import sysconfig  # noqa: PLC0415
+
     if on_path := shutil.which("isthmusd"):  # from a package of the system
         yield Path(on_path)
     yield Path(sysconfig.get_path("data")) / "bin" / "isthmusd"
@@ -76,6 +77,8 @@ def find_isthmusd() -> Path:
 
 def includedir() -> Path:
     """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
+    import sysconfig  # noqa: PLC0415
+
     folders = [
         Path(sysconfig.get_path("data")) / "include" / "isthmus",
         Path(__file__).parents[2] / "include",  # of a checkout

@@ -6,13 +6,11 @@ Everything that goes wrong is an outcome (outcome.py), and ends the run in the s
 import asyncio
 import contextlib
 import os
-import secrets
 import signal
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isthmus import latecomers
 from isthmus.agent import Agent, Message
@@ -44,9 +42,6 @@ from isthmus.stats import Stats
 from isthmus.suspension import Suspension
 from isthmus.whereabouts import Whereabouts
 
-if TYPE_CHECKING:
-    from isthmus.arrival import Arrival
-
 
 @dataclass
 class Result:
@@ -66,17 +61,16 @@ class Job:
     def __init__(
         self,
         plan: Plan,
-        commands: Sequence[Sequence[str]],
+        members: Members,
         options: JobOptions,
         voice: Voice,
-        arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`, unless it is one of `arrivals`."""
+        """`members` are those of the plan."""
         self._plan = plan
         self._options = options
         self._voice = voice
-        show = voice.say if os.environ.get("ISTHMUS_LOG") else None
-        self._members = Members(plan, commands, self._broken, show, arrivals)
+        self._members = members
+        members.broken = self._broken
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
         self._told = Told([rank for one in plan.clusters for rank in one.block.world_ranks])
@@ -173,7 +167,7 @@ class Job:
         steps = BringUp(
             self._plan,
             [member.agent for member in self._members],
-            secrets.token_hex(32),
+            os.urandom(32).hex(),
             self._options.limits,
             self._voice,
             self._options.metrics,
@@ -400,14 +394,3 @@ class Job:
 
     async def _until_exited(self) -> None:
         await self._members.until(lambda: all(member.exited for member in self._members.ranked))
-
-
-def run_job(
-    plan: Plan, commands: Sequence[Sequence[str]], options: JobOptions, voice: Voice
-) -> Result:
-    """Runs a job to its end, in a loop of its own."""
-
-    async def main() -> Result:
-        return await Job(plan, commands, options, voice).run()
-
-    return asyncio.run(main())

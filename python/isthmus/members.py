@@ -1,6 +1,7 @@
 """The agents of a run, and what is known of their ranks."""
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.plan import AgentPlan, ClusterPlan, Plan
+from isthmus.relay import Voice
 from isthmus.troubles import LauncherWords
 
 if TYPE_CHECKING:
@@ -48,6 +50,11 @@ def command_of(plan: Plan, spec: AgentPlan, cwd: str, *, shield: bool = True) ->
     return shielded(command) if spec.host and shield else command
 
 
+def log_of(voice: Voice) -> Callable[[str], None] | None:
+    """The function that shows the logs of agents, if the user wants them."""
+    return voice.say if os.environ.get("ISTHMUS_LOG") else None
+
+
 def close_door(plan: Plan) -> None:
     """Ends the forwarding of ssh to the relay of a plan, if it has one."""
     if plan.door:
@@ -61,16 +68,14 @@ class Members:
         self,
         plan: Plan,
         commands: Sequence[Sequence[str]],
-        broken: Callable[[Exception], None],
         show: Callable[[str], None] | None = None,
         arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`. `broken` gets the exceptions of
-        background work, `show` the agents' logs. `arrivals` are the agents of ranks that have
-        dialled in, by cluster."""
+        """`commands[i]` starts the agent `plan.agents[i]`. `arrivals` are the agents of ranks that
+        have dialled in, by cluster. `show` gets the agents' logs."""
         here = arrivals or {}
         self.plan = plan
-        self._broken = broken
+        self.broken: Callable[[Exception], None] | None = None  # gets errors of background work
         self._show = show
         self._all: list[Member] = []
         self._by_agent: dict[int, Member] = {}
@@ -79,6 +84,10 @@ class Members:
             self.add(spec, cluster, command, here.get(cluster.name) if spec.has_ranks else None)
         self._news = asyncio.Event()
         self._background: set[asyncio.Task[None]] = set()
+
+    async def launch(self) -> None:
+        """Starts the processes of all agents at once. `Agent.start` reports errors."""
+        await asyncio.gather(*(member.agent.launch() for member in self._all))
 
     def add(
         self,
@@ -151,7 +160,8 @@ class Members:
         self._background.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, Exception):
-            self._broken(error)
+            assert self.broken
+            self.broken(error)
 
 
 def _agent(

@@ -1,7 +1,6 @@
 """The pages of the documentation, which are installed beside the command."""
 
 import os
-import sysconfig
 from pathlib import Path
 
 _BELOW = Path("share") / "doc" / "isthmus"
@@ -10,6 +9,8 @@ _BELOW = Path("share") / "doc" / "isthmus"
 def page(name: str) -> str:
     """The path of an installed page, such as "grid.md". If it is not installed, its place in the
     project."""
+    import sysconfig  # noqa: PLC0415  (few sentences name a page)
+
     named = os.environ.get("ISTHMUS_PREFIX")
     folders = [
         *([Path(named) / _BELOW] if named else []),

@@ -1,7 +1,6 @@
 """The plan of a run, worked out from grid and placement before anything begins."""
 
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -162,7 +161,7 @@ def make_plan(
     grid = relays.expanded(grid)
     by_ssh = any(link.reach == "ssh" for link in grid.link)
     grid = sshlinks.expanded(grid)
-    job = f"isthmus-{secrets.token_hex(4)}"
+    job = f"isthmus-{os.urandom(4).hex()}"
     specs = [*grid.gateway, *networks.bridges(grid)]
     clusters, forwarding = _clusters(grid, blocks, specs, relayed)
     names = [cluster.name for cluster in clusters + forwarding]

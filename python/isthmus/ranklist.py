@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
+_RANGE = r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?"
 MOST = 1 << 24
 
 
@@ -12,7 +12,7 @@ def parse(text: str, size: int = MOST, whose: str = "a run has at most") -> list
     text."""
     ranks: list[int] = []
     for word in text.split(","):
-        found = _RANGE.fullmatch(word)
+        found = re.fullmatch(_RANGE, word)
         if not found:
             raise ValueError("is not a list of ranks such as '0-3,8' or '0-14:2'")
         first, last, stride = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)

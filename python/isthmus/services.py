@@ -2,8 +2,6 @@
 gateways that a service links each have a connection to it, and their own encryption from end to
 end."""
 
-import hashlib
-import hmac
 import os
 import stat
 import sys
@@ -14,11 +12,6 @@ from pathlib import Path
 from isthmus.errors import UsageError
 from isthmus.grid import Grid, LinkSpec, RelaySpec
 from isthmus.routes import GatewayLink
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _MOST_OF_KEY = 4096
 
@@ -81,6 +74,9 @@ class Keys:
 
 def proof(key: str, secret: bytes, job: str) -> dict[str, str]:
     """Shows a service that a connection belongs to a job of the key's owner."""
+    import hashlib  # noqa: PLC0415  (few runs have a service)
+    import hmac  # noqa: PLC0415
+
     derived = hmac.new(secret, f"isthmus/1 service {job}".encode(), hashlib.sha256)
     return {"name": f"{key}/{job}", "secret": derived.hexdigest()}
 
@@ -96,6 +92,11 @@ def of_guests(grid: Grid, used: set[str]) -> dict[str, str]:
 
 
 def _load(at: str, file: Path) -> tuple[str, bytes]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+
     who = f"Ask the administrator of the service {at} for a key (isthmusd key add)."
     try:
         with file.open("rb") as opened:

@@ -5,21 +5,19 @@ import re
 import time
 from collections.abc import Callable
 
-_QUEUED = re.compile(rb"srun: job (\d+) queued and waiting for resources")
-_ALLOCATED = re.compile(rb"srun: job (\d+) has been allocated resources")
-_UNAVAILABLE = re.compile(rb"srun: (Required node not available \(.*\))")
-_CANCELLED = re.compile(
+_QUEUED = rb"srun: job (\d+) queued and waiting for resources"
+_ALLOCATED = rb"srun: job (\d+) has been allocated resources"
+_UNAVAILABLE = rb"srun: (Required node not available \(.*\))"
+_CANCELLED = (
     rb"slurmstepd\S*: error: \*\*\* (?:JOB|STEP) (\d+)\S* ON (\S+) CANCELLED AT \S+?"
     rb"(?: DUE TO ([A-Z ]+)[^*]*)? \*\*\*"
 )
-_NODE = re.compile(rb"srun: error: Node failure on (\S+)")
-_REFUSED = re.compile(
-    rb"srun: error: (Unable to allocate resources|Unable to create step.*?): (.+)"
-)
-_LAUNCH = re.compile(rb"srun: error: task (\d+) launch failed: (.+)")
-_REVOKED = re.compile(rb"srun: (?:Force Terminated (?:JobId=|job )(\d+)|Job has been cancelled)")
+_NODE = rb"srun: error: Node failure on (\S+)"
+_REFUSED = rb"srun: error: (Unable to allocate resources|Unable to create step.*?): (.+)"
+_LAUNCH = rb"srun: error: task (\d+) launch failed: (.+)"
+_REVOKED = rb"srun: (?:Force Terminated (?:JobId=|job )(\d+)|Job has been cancelled)"
 # Consequences of causes that are reported better.
-_REST = re.compile(
+_REST = (
     rb"srun: (?:Job step aborted: Waiting up to|forcing job termination"
     rb"|Job allocation \d+ has been revoked|launch/slurm: \S+: StepId=\S+ aborted before"
     rb"|error: \S+: tasks? [-\d,]+: )"
@@ -43,28 +41,28 @@ class SlurmWords:
 
     def hear(self, line: bytes) -> bool:
         """Whether the line is Slurm's, and is reported in other words."""
-        if found := _QUEUED.match(line):
+        if found := re.match(_QUEUED, line):
             self._job, self._queued = found[1].decode(), self._clock()
-        elif found := _ALLOCATED.match(line):
+        elif found := re.match(_ALLOCATED, line):
             self._job, self._queued, self._obstacle = found[1].decode(), None, ""
-        elif found := _UNAVAILABLE.match(line):
+        elif found := re.match(_UNAVAILABLE, line):
             self._obstacle = _text(found[1])
-        elif found := _CANCELLED.match(line):
+        elif found := re.match(_CANCELLED, line):
             cause = (found[3] or b"").decode().strip()
             self._job = found[1].decode()
             said = _CAUSES.get(cause) or (f"due to {cause.lower()}" if cause else "")
             self._judge(2 if cause else 1, said or "somebody cancelled it (scancel)")
-        elif found := _NODE.match(line):
+        elif found := re.match(_NODE, line):
             self._judge(3, f"node {_text(found[1])} has failed")
-        elif found := _REFUSED.match(line):
+        elif found := re.match(_REFUSED, line):
             self._judge(3, f"{_text(found[1])}: {_text(found[2])}")
-        elif found := _LAUNCH.match(line):
+        elif found := re.match(_LAUNCH, line):
             self._judge(2, f"task {_text(found[1])} could not be launched: {_text(found[2])}")
-        elif found := _REVOKED.match(line):
+        elif found := re.match(_REVOKED, line):
             self._job = found[1].decode() if found[1] else self._job
             self._judge(4, "somebody cancelled it (scancel)")
         else:
-            return bool(_REST.match(line))
+            return bool(re.match(_REST, line))
         return True
 
     def _judge(self, weight: int, said: str) -> None:

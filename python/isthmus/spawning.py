@@ -174,9 +174,13 @@ class Spawning:
         for path in paths if "/" not in program else ():
             argv = [f"{path.rstrip('/')}/{program}", *arguments]
             with contextlib.suppress(RunError):
-                await agent.request("inspect", "program", self._limits.inspect, argv=argv)
+                await agent.request(
+                    "inspect", "program", self._limits.inspect, argv=argv, ask_version=False
+                )
                 return argv
-        await agent.request("inspect", "program", self._limits.inspect, argv=part.argv)
+        await agent.request(
+            "inspect", "program", self._limits.inspect, argv=part.argv, ask_version=False
+        )
         return part.argv
 
     async def _until_joined(self, starts: Sequence[_Start]) -> None:

@@ -13,10 +13,10 @@ from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.pages import page
 
 MEETING = "launcher"
-_ALLOCATED = re.compile(r"Allocated port (\d+) for remote forward")
-_FAILED = re.compile(r"remote port forwarding failed|forwarding request failed|prohibited", re.I)
+_ALLOCATED = r"Allocated port (\d+) for remote forward"
+_FAILED = r"(?i)remote port forwarding failed|forwarding request failed|prohibited"
 # ssh prints these lines by itself at the log level that shows the port.
-_CHATTER = re.compile(r"(Authenticated to |Transferred: |Bytes per second: |mux_client_)")
+_CHATTER = r"(Authenticated to |Transferred: |Bytes per second: |mux_client_)"
 _ANSWER_LIMIT = 10.0
 
 
@@ -79,13 +79,13 @@ class Forwarding:
 
     def takes(self, line: str) -> bool:
         """Takes a line of ssh's. Returns True if users need not see it."""
-        found = _ALLOCATED.search(line)
+        found = re.search(_ALLOCATED, line)
         if found:
             self._port = int(found[1])
-        elif _FAILED.search(line):
+        elif re.search(_FAILED, line):
             self._failure = self._failure or line
         self._news.set()
-        return bool(found or _CHATTER.match(line))
+        return bool(found or re.match(_CHATTER, line))
 
     async def address(self, label: str) -> str:
         """The address at which gateways on that host reach the relay. RunError if the port is not

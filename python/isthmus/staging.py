@@ -1,6 +1,5 @@
 """Files that are copied to clusters that lack them: `--stage`."""
 
-import hashlib
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,6 +46,8 @@ def staged(path: str) -> StagedFile:
             raise UsageError(
                 f"--stage {path}: not a regular file", "Stage the files of a folder one by one."
             )
+        import hashlib  # noqa: PLC0415  (5 ms, and few runs copy files; 2026-11)
+
         digest = hashlib.sha256()
         with file.open("rb") as source:
             while piece := source.read(_PIECE):

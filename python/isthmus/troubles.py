@@ -82,9 +82,9 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
 _HOSTS = "Correct 'hosts' of the cluster in the grid file."
 _BY_HAND = "Try it from the cluster's own host: ssh {} true"
 _OF_SSH = (
-    (re.compile(rb"ssh: Could not resolve hostname (\S+): "), "there is no host '{}'", _HOSTS),
-    (re.compile(rb"ssh: connect to host (\S+) port \d+: "), "host {} does not answer", _BY_HAND),
-    (re.compile(rb"(?:\S+@)?(\S+): Permission denied \("), "host {} refuses ssh", _BY_HAND),
+    (rb"ssh: Could not resolve hostname (\S+): ", "there is no host '{}'", _HOSTS),
+    (rb"ssh: connect to host (\S+) port \d+: ", "host {} does not answer", _BY_HAND),
+    (rb"(?:\S+@)?(\S+): Permission denied \(", "host {} refuses ssh", _BY_HAND),
 )
 
 
@@ -101,7 +101,7 @@ class LauncherWords:
             return ""
         for line in data.splitlines():
             for pattern, sentence, remedy in _OF_SSH:
-                found = pattern.match(line)
+                found = re.match(pattern, line)
                 host = self._ours(found[1].decode(errors="replace")) if found else ""
                 if host:
                     said = f"its launcher cannot start ranks: {sentence.format(host)}"

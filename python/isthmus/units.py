@@ -3,14 +3,14 @@ figures as they are shown."""
 
 import re
 
-_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/]+)\s*")
+_NUMBER = r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/]+)\s*"
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIME = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_rate(text: str) -> int:
     """Bits per second. Raises ValueError with a sentence fragment."""
-    found = _NUMBER.fullmatch(text)
+    found = re.fullmatch(_NUMBER, text)
     unit = re.fullmatch(r"([kKMGT]?)(bit/s|bps|B/s)", found[2]) if found else None
     if (found and unit and float(found[1]) == 0) or _is_negative(text):
         raise ValueError(f"must be more than 0; it is '{text}'")
@@ -22,12 +22,12 @@ def parse_rate(text: str) -> int:
 
 def _is_negative(text: str) -> bool:
     """Whether it is a quantity except for its sign."""
-    return text.lstrip().startswith("-") and bool(_NUMBER.fullmatch(text.lstrip()[1:]))
+    return text.lstrip().startswith("-") and bool(re.fullmatch(_NUMBER, text.lstrip()[1:]))
 
 
 def parse_time(text: str) -> float:
     """Seconds. Raises ValueError with a sentence fragment."""
-    found = _NUMBER.fullmatch(text)
+    found = re.fullmatch(_NUMBER, text)
     if _is_negative(text):
         raise ValueError(f"must not be negative; it is '{text}'")
     if not found or found[2] not in _TIME:
@@ -63,7 +63,7 @@ def format_bytes(count: float) -> str:
 
 def parse_size(text: str) -> int:
     """Bytes: "500 kB", "16 MB", "2 MiB". Raises ValueError with a sentence fragment."""
-    found = _NUMBER.fullmatch(text)
+    found = re.fullmatch(_NUMBER, text)
     unit = re.fullmatch(r"([kKMGT]?)(i?)B", found[2]) if found else None
     if not found or not unit or (unit[2] and not unit[1]):
         raise ValueError(f"must be a size such as '500 kB' or '16 MB'; it is '{text}'")

@@ -20,7 +20,9 @@ def test_work_that_fails_is_told():
 
     async def main():
         broken = asyncio.get_running_loop().create_future()
-        Members(plan, [["true"]], broken.set_result).later(fails())
+        members = Members(plan, [["true"]])
+        members.broken = broken.set_result
+        members.later(fails())
         return await broken
 
     assert str(asyncio.run(asyncio.wait_for(main(), 60))) == "unexpected"

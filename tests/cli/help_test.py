@@ -1,6 +1,8 @@
 """The help of every command shows all of its text, and no option that typer adds."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -52,6 +54,25 @@ def test_every_command_is_in_a_group(monkeypatch, capsys):
     places = [shown.index(f" {group} ") for group in later.GROUPS]
     assert places == sorted(places)
     assert "─ Commands " not in shown
+
+
+@pytest.mark.parametrize("name", later.SUMMARIES)
+def test_the_list_says_what_the_command_says(name):
+    first = COMMANDS[name].help.partition("\n\n")[0]
+    assert later.SUMMARIES[name] == first
+
+
+def test_the_list_of_commands_imports_none():
+    assert {*later.SUMMARIES} == {*later.COMMANDS, *later.ELSEWHERE}
+    text = (
+        "import sys; from isthmus import cli, later; status = cli.main(['--help']);"
+        "places = {place.partition(':')[0] for place in later.COMMANDS.values()};"
+        "sys.exit(status or ', '.join(places & {*sys.modules}) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_there_are_commands():

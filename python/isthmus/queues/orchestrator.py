@@ -15,6 +15,7 @@ from isthmus.errors import RunError
 from isthmus.execution import tell_results
 from isthmus.job import Job, Result
 from isthmus.joboptions import JobOptions
+from isthmus.members import Members, log_of
 from isthmus.plan import Plan
 from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
@@ -84,8 +85,8 @@ class Orchestrator:
         try:
             arrivals = await gathering
             self._note("running")
-            job = Job(self._plan, self._commands, self._options, self._voice, arrivals)
-            result = await job.run()
+            members = Members(self._plan, self._commands, log_of(self._voice), arrivals)
+            result = await Job(self._plan, members, self._options, self._voice).run()
             status, sentence = result.status, result.sentence
             tell_results(self._plan, self._options, result, self._voice)
         except GatheringError as error:

@@ -287,7 +287,10 @@ void Agent::inspect(const ControlMessage& message) {
   if (const auto& library = found.program.library) {
     reply["abi"] = library->abi;
     reply["library"] = library->path;
-    reply["mpi_version"] = library_version(library->path, options_.self, planner_->site());
+    // A process of its own loads the library: 30 ms, for which every run would wait (2026-11).
+    if (request.ask_version) {
+      reply["mpi_version"] = library_version(library->path, options_.self, planner_->site());
+    }
   }
   channel_.send(std::move(reply));
 }

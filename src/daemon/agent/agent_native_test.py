@@ -42,6 +42,12 @@ class NativeMpi:
             **(keys or {}),
         )
 
+    def test_the_version_is_left_out_if_nobody_asks(self):
+        self.ready(None)
+        self.agent.send("inspect", argv=[self.build()], ask_version=False)
+        found = self.agent.expect("program")
+        self.assertEqual((found["abi"], found["mpi_version"]), (self.abi, ""))
+
     def test_program_is_recognised_and_runs(self):
         self.run_program()
         exit_message, output = self.agent.until("exit")

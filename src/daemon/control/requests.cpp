@@ -183,7 +183,8 @@ ConfigureRequest read_configure(const json& body) {
 
 InspectRequest read_inspect(const json& body) {
   const Keys keys(body, "inspect");
-  return {read_argv(keys), keys.get_or<std::string>("mpi", "")};
+  return {read_argv(keys), keys.get_or<std::string>("mpi", ""),
+          keys.get_or<bool>("ask_version", true)};
 }
 
 LinkRequest read_link(const json& body) {

@@ -42,7 +42,8 @@ struct ConfigureRequest {
 
 struct InspectRequest {
   std::vector<std::string> argv;
-  std::string mpi;  ///< in place of ConfigureRequest's; empty: that
+  std::string mpi;          ///< in place of ConfigureRequest's; empty: that
+  bool ask_version = true;  ///< whether the reply has `mpi_version`
 };
 
 struct LinkRequest {
