@@ -232,8 +232,8 @@ suite: build  ## mpi4py's own test suite over a grid, against the native run
 
 check: setup packages-check  ## formatters, linters, types, plain English
 	clang-format --dry-run -Werror $(FORMATTED)
-	$(BIN)/ruff format --check python tests tools bench
-	$(BIN)/ruff check python tests tools bench
+	$(BIN)/ruff format --check python tests tools bench packaging
+	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tools/plain
 
@@ -245,7 +245,7 @@ tidy-changed: setup packages-check  ## clang-tidy over what this branch or commi
 
 format:          ## format everything in place
 	clang-format -i $(FORMATTED)
-	$(BIN)/ruff format python tests tools bench
+	$(BIN)/ruff format python tests tools bench packaging
 
 bench: build     ## figures: native against grid, side by side
 	$(BIN)/python bench/run.py

@@ -22,7 +22,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 SPACK = ROOT / "packaging/spack/isthmus/package.py"
-CONDA = ROOT / "packaging/conda/meta.yaml"
+CONDA = ROOT / "packaging/conda/recipe.yaml"
 MODULE = ROOT / "packaging/modulefiles/isthmus"
 
 
@@ -55,7 +55,7 @@ def test_the_manual_page_of_isthmusd():
 
 def test_versions():
     assert f'version("{VERSION}"' in SPACK.read_text()
-    assert f'version = "{VERSION}"' in CONDA.read_text()
+    assert f'version: "{VERSION}"' in CONDA.read_text()
     assert f"Isthmus {VERSION}:" in MODULE.read_text()
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
     assert (ROOT / "debian/changelog").read_text().startswith(f"isthmus ({VERSION})")
