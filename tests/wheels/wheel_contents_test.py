@@ -29,7 +29,20 @@ _PARTS = [
     "share/man/man1/isthmus.1",
     *(
         f"share/doc/isthmus/notices/{library}"
-        for library in ("libssl-dev", "libzstd-dev", "libasio-dev", "libfmt-dev", "libc++")
+        for library in (
+            "Apache-2.0",
+            "compiler-rt",
+            "libasio-dev",
+            "libc++",
+            "libc++abi",
+            "libcli11-dev",
+            "libfmt-dev",
+            "libspdlog-dev",
+            "libssl-dev",
+            "libunwind",
+            "libzstd-dev",
+            "nlohmann-json3-dev",
+        )
     ),
 ]
 AARCH64 = "manylinux_2_28_aarch64"
