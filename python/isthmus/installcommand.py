@@ -2,8 +2,11 @@
 
 import io
 import platform
+import shutil
 import subprocess
 import tarfile
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -111,14 +114,29 @@ def _archive(isthmusd: Path) -> bytes:
             "Install Isthmus here first (README.md, Installing), or name an installation by "
             "ISTHMUS_PREFIX.",
         )
+    tcpbench = isthmusd.with_name("isthmus-tcpbench")  # for the doctor, about links
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1, dereference=True) as archive:
-        archive.add(isthmusd, "bin/isthmusd")
-        tcpbench = isthmusd.with_name("isthmus-tcpbench")  # for the doctor, about links
-        if tcpbench.is_file():
-            archive.add(tcpbench, "bin/isthmus-tcpbench")
-        archive.add(libraries, "lib/isthmus")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive,
+    ):
+        whole = Path(folder)
+        (whole / "bin").mkdir()
+        (whole / "lib").mkdir()
+        for program in (isthmusd, tcpbench):
+            if program.is_file():
+                shutil.copy2(program, whole / "bin")
+        shutil.copytree(libraries, whole / "lib" / "isthmus")
+        _strip([*whole.glob("bin/*"), *whole.glob("lib/isthmus/*.so")])
+        for part in ("bin", "lib"):
+            archive.add(whole / part, part)
     return made.getvalue()
+
+
+def _strip(files: Sequence[Path]) -> None:
+    """Removes what only debuggers read, three quarters of a build. Without binutils it stays."""
+    if strip := shutil.which("strip"):
+        subprocess.run([strip, "--strip-unneeded", *files], capture_output=True, check=False)
 
 
 def _install(host: str, prefix: str, parts: bytes) -> str:

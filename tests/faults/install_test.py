@@ -45,7 +45,9 @@ def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path):
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(f"site: Isthmus {VERSION} in {there}; ")
         assert f'prefix = "{there}"' in done.stdout
-    assert list((there / "lib/isthmus").glob("libisthmus-face-*.so"))
+    copied = [there / "bin/isthmusd", *(there / "lib/isthmus").glob("libisthmus-face-*.so")]
+    assert len(copied) > 1
+    assert [file.name for file in copied if b".debug_" in file.read_bytes()] == []
     grid = tmp_path / "grid.toml"
     grid.write_text(f'[cluster.far]\nhost = "site"\nprefix = "{there}"\n')
     shown = subprocess.run(
