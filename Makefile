@@ -24,7 +24,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some check tidy \
         tidy-changed format bench papers suite debian debian-some docs \
-        wheels wheels-aarch64 wheels-test clean
+        wheels wheels-aarch64 wheels-aarch64-test wheels-test clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -221,6 +221,15 @@ wheels: .venv/.stamp-isthmus .venv/.stamp-wheels  ## wheels for any Linux of thi
 
 wheels-aarch64: .venv/.stamp-isthmus .venv/.stamp-wheels  ## the same for aarch64, from here
 	tools/wheels/build aarch64
+
+wheels-aarch64-test: setup packages-aarch64 wheels-aarch64  ## what is in it, and programs that run from it through qemu
+	tools/setup/aarch64_sysroot
+	$(BIN)/pytest -q tests/wheels/wheel_contents_test.py -k aarch64
+	rm -rf build/wheel-aarch64/unpacked
+	$(BIN)/python -m zipfile -e dist/isthmus-*-manylinux_2_28_aarch64.whl build/wheel-aarch64/unpacked
+	mv build/wheel-aarch64/unpacked/isthmus-*.data/data build/wheel-aarch64/unpacked/prefix
+	chmod +x build/wheel-aarch64/unpacked/prefix/bin/*
+	AARCH64_PREFIX=build/wheel-aarch64/unpacked/prefix $(BIN)/pytest -q tests/aarch64
 
 wheels-test: setup wheels  ## what is in the wheels of dist/, and programs that run from them
 	$(GROUPED) $(BIN)/pytest -q tests/wheels

@@ -1,4 +1,5 @@
-"""A grid of two machines: this host, and one of architecture aarch64 (tools/aarch64_host)."""
+"""A grid of two machines: this host, and one of architecture aarch64 (tools/aarch64_host). Isthmus
+there is that of tools/aarch64, or in the folder that AARCH64_PREFIX names."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ sys.path.append(str(ROOT / "tests" / "faults"))
 from faulty import AS_ROOT, Grid  # noqa: E402
 
 BUILD = ROOT / "build" / "aarch64"
+PREFIX = Path(os.environ.get("AARCH64_PREFIX") or BUILD / "prefix").resolve()
 SYSROOT = ROOT / "build" / "aarch64-sysroot"
 
 CROSS = ["aarch64-linux-gnu-gcc", f"--sysroot={SYSROOT}"]
@@ -53,7 +55,7 @@ class TwoMachines(Grid):
         self, source: Path, mpi: str, *arguments: str
     ) -> subprocess.CompletedProcess[str]:
         """Two ranks here and two there, where the MPI library is `mpi`."""
-        self.write(GRID.format(prefix=BUILD / "prefix", mpi=mpi))
+        self.write(GRID.format(prefix=PREFIX, mpi=mpi))
         here, there = self.compile(source, "here"), self.compile(source, mpi)
         parts = ["--on", "here", "-n", 2, here, *arguments, ":"]
         return self.run("-g", self.file, *parts, "--on", "arm", "-n", 2, there, *arguments)

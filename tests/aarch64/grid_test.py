@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import PREFIX
+
+from isthmus.version import VERSION
 
 TESTS = Path(__file__).parents[1]
+HOST = TESTS.parent / "tools" / "aarch64_host"
 EVERY_MPI = pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+
+
+def test_the_agent_starts_there() -> None:
+    done = subprocess.run(
+        [HOST, PREFIX / "bin/isthmusd", "--version"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"isthmusd {VERSION}")
 
 
 @EVERY_MPI
