@@ -1,6 +1,6 @@
 # The last lines of an installation say which programs it can run. `pip install -v .` shows them.
 set(name_ompi "Open MPI")
-set(name_mpich "MPICH, Intel MPI")
+set(name_mpich "MPICH and Intel MPI")
 set(name_mpiabi "the standard ABI (MPICH 5)")
 set(package_ompi "libopenmpi-dev, or set ISTHMUS_MPI_OMPI_INCLUDE")
 set(package_mpich "libmpich-dev, or set ISTHMUS_MPI_MPICH_INCLUDE")
