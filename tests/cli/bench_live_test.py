@@ -14,13 +14,13 @@ from ports import free_port
 from waiting import eventually
 
 from isthmus.errors import RunError
+from isthmus.gridwriting import write
 from isthmus.measuring.ends import find_tcpbench
 from isthmus.measuring.program import prepare
 from isthmus.measuring.runs import run_from_json
 from isthmus.measuring.tasks import MIB, Task, one_way
 from isthmus_lab.bench import proxies
 from isthmus_lab.bench.contestants import IsthmusRun, PlainTcp
-from isthmus_lab.bench.gridfile import write
 from isthmus_lab.measuring.place import Place, loopback, of_grid
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))

@@ -9,6 +9,7 @@ import pytest
 from waiting import eventually
 
 from isthmus import grid as grids
+from isthmus import gridwriting
 from isthmus.cli import main
 from isthmus.errors import RunError
 from isthmus.measuring import program
@@ -298,7 +299,7 @@ encrypt = false
 
 def test_a_grid_written_out_is_the_same_grid():
     grid = grids.parse(GRID, "first")
-    assert grids.parse(gridfile.write(grid), "second") == grid
+    assert grids.parse(gridwriting.write(grid), "second") == grid
 
 
 def test_links_get_a_reach_and_other_keys():

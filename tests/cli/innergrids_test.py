@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
+from isthmus import gridwriting
 from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.tune import store
 from isthmus.tune.figures import Figures
-from isthmus_lab.bench import gridfile
 
 LEIDEN = """
 patience = "5 min"
@@ -139,7 +139,7 @@ def routes_of(plan) -> list[tuple[int, int]]:
 
 def test_what_is_read_can_be_written_as_one_file(tmp_path: Path):
     grid = grids.load(written(tmp_path, {"whole.toml": WHOLE, "sites/leiden.toml": LEIDEN}))
-    again = grids.parse(gridfile.write(grid), "flat.toml")
+    again = grids.parse(gridwriting.write(grid), "flat.toml")
     keys = [{name: spec.model_dump() for name, spec in g.cluster.items()} for g in (grid, again)]
     assert keys[0] == keys[1]
     assert linked(again) == linked(grid)

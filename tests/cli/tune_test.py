@@ -319,7 +319,8 @@ def tune(*words: object) -> subprocess.CompletedProcess[str]:
 
 def test_this_host_is_measured(tmp_path: Path):
     file = tmp_path / "two.toml"
-    file.write_text("[cluster.east]\n[cluster.west]\n")
+    # The grid file's own program does not replace the measuring program.
+    file.write_text('[cluster.east]\n[cluster.west]\nprogram = "/no/such/program"\n')
     done = tune("-g", file, "--passes", 1, "--mpicc", "mpicc.openmpi")
     assert done.returncode == 0, done.stderr
     assert "east and west" in done.stdout

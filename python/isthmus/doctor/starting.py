@@ -11,6 +11,7 @@ from isthmus.doctor.findings import Finding, Say
 from isthmus.errors import IsthmusError, RunError
 from isthmus.grid import Grid
 from isthmus.gridkeys import expand_hosts
+from isthmus.gridwriting import without_programs
 from isthmus.limits import Limits
 from isthmus.members import command_of
 from isthmus.placement import Part
@@ -24,11 +25,7 @@ _QUOTED = 6  # lines of a launcher
 
 def check(model: Grid, names: Sequence[str], say: Say) -> None:
     """One finding for each of these clusters, all at once."""
-    bare = model.model_copy(
-        update={
-            "cluster": {n: s.model_copy(update={"program": None}) for n, s in model.cluster.items()}
-        }
-    )
+    bare = without_programs(model)
     plans = [make_plan(bare, [Part(["true"], _ranks(bare, name), on=name)]) for name in names]
 
     async def all_of_them() -> list[Finding]:

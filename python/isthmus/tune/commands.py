@@ -1,6 +1,7 @@
 """The command `isthmus tune`."""
 
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -11,6 +12,7 @@ import typer
 from rich.table import Table
 
 from isthmus import grid as grids
+from isthmus import gridwriting
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import Grid
 from isthmus.options import GridArgument, grid_file, grid_option
@@ -76,7 +78,9 @@ def tune(
     if forget:
         store.path_for(file).unlink(missing_ok=True)
         return
-    verdict = _measured(lambda: measure(file, spec, n, mpicc), spec, passes)
+    with tempfile.TemporaryDirectory(prefix="isthmus-tune-") as folder:
+        own = _own_grid(file, spec, Path(folder))
+        verdict = _measured(lambda: measure(own, spec, n, mpicc), spec, passes)
     _show(verdict)
     _show_shared(verdict.figures)
     for doubt in verdict.doubts:
@@ -89,6 +93,16 @@ def tune(
     when = datetime.now(timezone.utc).isoformat(timespec="seconds")
     path = store.write(file, verdict.figures, when, verdict.left_out)
     print(f"kept in {path}")
+
+
+def _own_grid(file: Path, spec: Grid, folder: Path) -> Path:
+    """The grid file of the measuring runs: the user's, unless a cluster's `program` would run in
+    place of the measuring program."""
+    if not any(cluster.program for cluster in spec.cluster.values()):
+        return file
+    own = folder / file.name
+    own.write_text(gridwriting.write(gridwriting.without_programs(spec)))
+    return own
 
 
 def _measured(run: Callable[[], Figures], spec: Grid, passes: int) -> Verdict:

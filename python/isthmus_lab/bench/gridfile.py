@@ -1,32 +1,12 @@
 """Grid files written out again, with changes, for contestants that need their own."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from isthmus import gridwriting
 from isthmus.grid import GatewaySpec, Grid, LinkSpec
 from isthmus.grid import parse as parse_grid
 from isthmus.gridkeys import Reach
-from isthmus.gridtables import Table
-from isthmus.quantities import Duration, Rate
-from isthmus.reach import Entry
-
-
-def write(grid: Grid) -> str:
-    """TOML that `isthmus.grid.parse` reads as the same grid, all in one file: its clusters are then
-    in no inner grid."""
-    out: list[str] = []
-    for name, value in _keys(grid, {"cluster", "network", "gateway", "link"}):
-        out.append(f"{name} = {_value(value)}")
-    for name, cluster in grid.cluster.items():
-        out += ["", f'[cluster."{name}"]', *_lines(cluster)]
-    for name, network in grid.network.items():
-        out += ["", f'[network."{name}"]', *_lines(network)]
-    for gateway in grid.gateway:
-        out += ["", "[[gateway]]", *_lines(gateway)]
-    for link in grid.link:
-        out += ["", "[[link]]", *_lines(link)]
-    return "\n".join(out) + "\n"
 
 
 def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
@@ -35,7 +15,7 @@ def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
     every_pair = [LinkSpec(between=[a, b]) for i, a in enumerate(names) for b in names[i + 1 :]]
     update = {"reach": reach, **keys}
     links = [link.model_copy(update=update) for link in grid.link or every_pair]
-    return parse_grid(write(grid.model_copy(update={"link": links})), reach)
+    return parse_grid(gridwriting.write(grid.model_copy(update={"link": links})), reach)
 
 
 def with_plain_legs(grid: Grid) -> Grid:
@@ -44,48 +24,13 @@ def with_plain_legs(grid: Grid) -> Grid:
         name: cluster.model_copy(update={"encrypt": False})
         for name, cluster in grid.cluster.items()
     }
-    return parse_grid(write(grid.model_copy(update={"cluster": clusters})), "plain legs")
+    return parse_grid(
+        gridwriting.write(grid.model_copy(update={"cluster": clusters})), "plain legs"
+    )
 
 
 def with_gateways(grid: Grid, gateways: Sequence[GatewaySpec]) -> Grid:
     """The same grid with these gateways alone."""
-    data = _data(grid)
-    data["gateway"] = [_data(gateway) for gateway in gateways]
-    return parse_grid(write(Grid.model_validate(data)), "gateways")
-
-
-def _data(table: Table) -> dict[str, Any]:
-    """The keys that are not as by default, as a TOML file has them."""
-    found = {}
-    for key, default in table.model_fields.items():
-        value = getattr(table, key)
-        entered = key == "host" and isinstance(value, Entry)  # `start` says it
-        if value is not None and value != default and not entered:
-            found[key] = _plain(value)
-    return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Table):
-        return _data(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, (Rate, Duration)) else value
-
-
-def _keys(table: Table, but: set[str]) -> list[tuple[str, Any]]:
-    return [(key, value) for key, value in _data(table).items() if key not in but]
-
-
-def _lines(table: Table) -> list[str]:
-    return [f"{key} = {_value(value)}" for key, value in _keys(table, set())]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)  # strings, numbers and truth as TOML has them
+    data = gridwriting.data(grid)
+    data["gateway"] = [gridwriting.data(gateway) for gateway in gateways]
+    return parse_grid(gridwriting.write(Grid.model_validate(data)), "gateways")

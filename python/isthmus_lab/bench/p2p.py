@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import gridwriting
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import Grid
 from isthmus.measuring import tasks
@@ -172,7 +173,7 @@ def _ours(
     made: list[Contestant] = []
     for key, label, grid, ceiling in kinds:
         file = folder / f"{key}.toml"
-        file.write_text(gridfile.write(grid))
+        file.write_text(gridwriting.write(grid))
         made.append(IsthmusRun(place, key, label, file, (programs[0], programs[1]), ceiling))
     return made
 

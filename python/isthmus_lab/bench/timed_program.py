@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from isthmus import gridwriting
 from isthmus.itself import itself
 from isthmus.measuring.process import measure
 from isthmus.measuring.program import prepare
@@ -74,7 +75,7 @@ def ours(
         if not wanted(key):
             continue
         file = folder / f"{key}.toml"
-        file.write_text(gridfile.write(grid))
+        file.write_text(gridwriting.write(grid))
         command = [*ISTHMUS, "run", "-g", str(file)]
         for i, end in enumerate(place.ends):
             program = source.words(mpis.mpicc_at(end, natives), end.compile_on)

@@ -10,6 +10,7 @@ from isthmus.addresses import split_address
 from isthmus.command import host_behind
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.grid import Grid
+from isthmus.gridwriting import without_programs
 from isthmus.measuring.ends import End
 from isthmus_lab.lab import kernel
 from isthmus_lab.lab.network import Network, work_out
@@ -117,7 +118,7 @@ def _one_site(lab: Lab, network: Network, site: str) -> Place:
 
 def of_grid(path: Path, between: str | None) -> Place:
     """The first two clusters of a grid file, or the two that are named ("a,b")."""
-    grid = grids.load(path)
+    grid = without_programs(grids.load(path))
     names = list(grid.cluster)
     wanted = between.split(",") if between else names[:2]
     for name in wanted:

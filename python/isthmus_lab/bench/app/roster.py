@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import gridwriting
 from isthmus.grid import Grid
 from isthmus.measuring.ends import End
 from isthmus_lab.bench import gridfile, mpis
@@ -115,7 +116,7 @@ def _write_grids(
     files = {one.grid.stem: one.grid for one in chosen if isinstance(one, IsthmusApp)}
     for kind in kinds:
         if kind.key in files:
-            files[kind.key].write_text(gridfile.write(kind.grid))
+            files[kind.key].write_text(gridwriting.write(kind.grid))
             if options.tune:
                 mpicc = natives[0].mpicc if natives else "mpicc"
                 tune(files[kind.key], kind.grid, mpicc, 1, say)

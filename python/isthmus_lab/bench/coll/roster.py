@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from isthmus import gridwriting
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import GatewaySpec, Grid
 from isthmus.measuring.program import prepare
@@ -100,7 +101,7 @@ def _ours(
     files: dict[str, Path] = {}
     made = []
     for key, label, grid, choices in kinds:
-        text = gridfile.write(grid)
+        text = gridwriting.write(grid)
         if text not in files:
             files[text] = folder / f"{len(files)}.toml"
             files[text].write_text(text)
