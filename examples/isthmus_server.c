@@ -1,9 +1,7 @@
-/* A server that programs of other runs connect to, one after the other.
+/* A server that programs of other runs connect to, one after the other. The first command serves
+ * two clients. A client may start before or after the server, with any MPI library:
  *
- *     isthmus run -n 3 ./server ocean 2      # two clients, then it ends
- *
- * A client may start before or after it, with any MPI library:
- *
+ *     isthmus run -n 3 ./server ocean 2
  *     isthmus run -n 2 ./client ocean
  */
 #include <mpi.h>

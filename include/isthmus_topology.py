@@ -77,7 +77,7 @@ def link(a: int, b: int) -> Link:
     if _several:
         way = _library.isthmus_topology_link(a, b, ctypes.byref(latency), ctypes.byref(rate))
     if way < 0:
-        raise ValueError(f"there are no two clusters {a} and {b}")
+        raise ValueError(f"{a} and {b} are not two clusters of this grid")
     return Link(Way(way), latency.value, rate.value)
 
 

@@ -65,7 +65,7 @@ def is_fixed(spec: GatewaySpec) -> bool:
 
 
 def places_of(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
-    """One place for each of its clusters that is used, or one for all."""
+    """One place for each of its used clusters, or one place for all."""
     every = [
         _place(spec, index, default) for index, name in enumerate(spec.serves) if name in names
     ]

@@ -28,7 +28,7 @@ _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
 _ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 # For agents on this host: the terminal's signals are for the launcher, so agents have a process
-# group of their own. But they have no session of their own: kernels share cores out by sessions
+# group of their own. But they have no session of their own: kernels share cores among sessions
 # (sched_autogroup), and a rank yields only to ranks of its own session. Four ranks of two sessions
 # on two cores wait for each other for whole time slices.
 _OWN_GROUP: dict[str, Any] = (

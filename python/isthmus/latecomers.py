@@ -1,7 +1,7 @@
 """Waiting for clusters whose ranks come late: in a batch queue, from a slow file system.
 
-Ranks that have joined wait for the others as long as the run lasts. The user hears which clusters
-are missing, first after some seconds, then ever more seldom."""
+Ranks that have joined wait for the others as long as the run lasts. Messages name the
+missing clusters, first after some seconds, then at growing intervals."""
 
 import asyncio
 import contextlib

@@ -28,7 +28,7 @@ class Bursts {
     round_trip_ = round_trip;
     most_ = most;
   }
-  /// `bytes` went, either way, in frames that are not small.
+  /// `bytes` were sent or received, in frames that are not small.
   void moved(Time now, std::size_t bytes) {
     if (begun_ && now - last_ > kPause) counts_until_ = now + kGrowth * round_trip_;
     if (!begun_ || now - burst_ > round_trip_) {

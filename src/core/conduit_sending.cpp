@@ -10,8 +10,8 @@
 namespace isthmus::core {
 namespace {
 
-// Bulk leaves this much of the window to express frames, or an eighth of a small window. They must
-// not wait until the other end has passed on all it has.
+// Bulk leaves this much of the window to express frames, or an eighth of a small window. These
+// must not wait until the other end has forwarded all that it holds.
 constexpr std::uint64_t kExpressWindow = 64 * 1024;
 // Smaller frames are not worth a call of the compressor.
 constexpr std::size_t kLeastCompressed = 2048;

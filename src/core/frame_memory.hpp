@@ -16,7 +16,7 @@ namespace isthmus::core {
 
 class FrameMemory {
  public:
-  /// The size for any frame.
+  /// A block of this size holds any frame.
   static constexpr std::size_t kBlock = kHeaderSize + kMaxBody;
   /// The size for frames at the beginning and the end of a message (core/outbound.cpp).
   static constexpr std::size_t kFineBlock = std::size_t{12} * 1024;

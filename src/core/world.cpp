@@ -146,7 +146,7 @@ Gateway read_gateway(const json& entry, const std::string& where, const World& w
   if (entry.contains("hops")) {
     for (const json& hops : list(entry, where, "hops")) {
       if (!hops.is_number_unsigned() || hops.get<std::uint64_t>() > kMaxHops) {
-        refuse(where + ".hops", "holds " + hops.dump() + ", which is no number of links");
+        refuse(where + ".hops", "holds " + hops.dump() + ", which is not a number of links");
       }
       gateway.hops.push_back(hops.get<int>());
     }

@@ -20,8 +20,8 @@
 
 namespace isthmus::file {
 
-/// The most bytes that the requests under way read or write. 10 Gbit/s carry 16 MiB in 13 ms, and a
-/// service may have to keep them for each far process.
+/// The most bytes that the requests under way read or write. 10 Gbit/s carry 16 MiB in 13 ms. A
+/// service may have to keep them for each remote process.
 inline constexpr std::size_t kMostUnderWay = std::size_t{1} << 24;
 /// The most that a service keeps for all far processes together, except for one request of each.
 inline constexpr std::size_t kMostServed = std::size_t{1} << 28;

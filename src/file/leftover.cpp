@@ -21,7 +21,7 @@ namespace {
 
 int given = -1;  // tell_tidier_at's
 
-// A path that cannot be completed is no file's; whoever opens it reports that.
+// If a path cannot be completed, no file has it. The process that opens it reports that.
 std::string absolute(const std::string& path) {
   std::error_code error;
   const auto whole = std::filesystem::absolute(path, error);
@@ -41,7 +41,7 @@ class Tidier {
   }
 
  private:
-  /// This end of the socket, or -1. The process belongs to the run, but is no rank.
+  /// This end of the socket, or -1. The process belongs to the run, but is not a rank.
   static int start() {
     if (given >= 0) return given;
     const char* const daemon = std::getenv("ISTHMUS_DAEMON");

@@ -65,7 +65,7 @@ struct Endpoint::Io {
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk, core::LinkChoice link = core::kAnyLink);
   bool may_go_directly(std::size_t cluster, core::LinkChoice link) const;
-  /// Tells `ways` which gateways are of which links.
+  /// Sets which gateways of `ways` belong to which link.
   void name_links(std::size_t mine);
   /// A gateway does not reach a cluster any more, or a process of it.
   void lose(std::size_t gate, const control::Lost& lost);

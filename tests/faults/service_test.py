@@ -50,7 +50,7 @@ def test_three_users_at_once(grid: Grid, service: Service, exchange):
 
 
 def test_keys_that_are_not_taken(grid: Grid, service: Service):
-    """Revoked, with another secret, of nobody: each is a sentence with the key's name."""
+    """A revoked key, a wrong secret, an unknown user: each error names the key."""
     key = service.user("alice")
     name = re.search(r'id = "(\S+)"', key.read_text())[1]
     wrong = grid.folder / "wrong.key"

@@ -1,4 +1,4 @@
-"""The memory of a GPU, as a driver made for the test tells it: there need be no GPU."""
+"""Memory of a GPU, as a driver made for the test reports it. The test needs no GPU."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The kernels of `isthmus bench app`, class S, over two clusters: they verify themselves.
 
-By default each kernel's least and most ranks, and numbers that are no power of two, meet one
-library or one mixed pair each; with --all-libraries more numbers meet all of them."""
+Each kernel runs with its least and most ranks, and with numbers that are not powers of two. Each
+number runs on one library or one mixed pair. With --all-libraries, more numbers run on all
+libraries."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def test_verified(isthmus, programs: Path, monkeypatch, kernel: str, n: int, pai
     ("kernel", "klass", "n", "said"),
     [
         *((k, "S", 3, "runs on 1, 2, 4, 8... ranks; there are 3") for k in ("cg", "mg", "ft")),
-        ("bt", "S", 7, "this class has too few points for so many ranks"),
+        ("bt", "S", 7, "this class has too few points for the ranks"),
         ("ep", "X", 2, "give one class: S, W, A or B"),
     ],
 )

@@ -231,8 +231,8 @@ def test_waits_for_another_cluster_are_told_from_others(profiled, waits) -> None
     assert ranks[0]["wan"] == pytest.approx(sum(wan for _, wan in ranks[0]["calls"].values()))
 
 
-# Rank 0 waits for a lock that the last rank holds, then for one that its neighbour holds; then all
-# of the first cluster wait for an exposure epoch of the last rank's to end.
+# Rank 0 waits for a lock that the last rank holds, then for one that its neighbour holds. Then all
+# ranks of the first cluster wait for the end of an exposure epoch of the last rank.
 WINDOWS = (
     AWAITED
     + r"""

@@ -70,4 +70,7 @@ def test_what_is_no_subsystem_ends_the_run_with_a_sentence(isthmus, tmp_path, mo
     monkeypatch.setenv("ISTHMUS_TRACE", "nets")
     done = isthmus("run", "-n", 2, "true")
     assert done.returncode == 1
-    assert "ISTHMUS_TRACE names 'nets', which is no subsystem; known are all, net" in done.stderr
+    assert (
+        "ISTHMUS_TRACE names 'nets', which is not a subsystem; the subsystems are all, net"
+        in done.stderr
+    )

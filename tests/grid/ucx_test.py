@@ -62,7 +62,7 @@ def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
         assert re.search(r"east -> east's ranks, ucx \(2 of 2\)", done.stderr), done.stderr
         if reach == "direct":
             assert re.search(r"east -> west, ucx \(\d\)", done.stderr), done.stderr
-        assert "UCX  " not in done.stderr, "its own lines are no business of the user's"
+        assert "UCX  " not in done.stderr, "users must not see the lines of UCX"
 
 
 @pytest.mark.parametrize("reach", ["gateway", "direct"])

@@ -52,9 +52,8 @@ def command(mpi: str, program: Path) -> list[object]:
 
 
 def shares(program: Path, clusters: str, each: int) -> dict[str, int]:
-    """Returns ranks by cluster. Their number is the largest that the program's head names and that
-    has room. They go over as many of the clusters as it reaches, the last one too. Empty: none
-    has room."""
+    """Returns ranks by cluster. Their number is the largest of the program's head that the slots
+    hold. They use as many clusters as possible, and always the last. Empty: no number fits."""
     fitting = [n for n in mpis.ranks_of(program) if 2 <= n <= each * len(clusters)]
     if not fitting:
         return {}

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   enum { kSmall = 2000, kBytes = 1000000 };
-  for (int i = 0; i < kSmall; ++i) { /* many small messages are no sign of a good path */
+  for (int i = 0; i < kSmall; ++i) { /* small messages do not show whether large packets pass */
     int got = i;
     MPI_Sendrecv(&i, 1, MPI_INT, size - 1 - rank, 0, &got, 1, MPI_INT, size - 1 - rank, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -37,8 +37,8 @@ def test_eight_that_send_at_once_fill_the_link_and_overflow_nothing(narrow, tmp_
     rounds = zip(line["messages"], line["seconds"], strict=True)
     rate = max(8 * (1 << 20) * count / seconds for count, seconds in rounds)
     assert rate > 0.9 * RATE * PAYLOAD, line
-    # While connections are being made more drops. 0.1 did, when each process paced itself alone;
-    # on a busy host, whose processes come late and send what they are behind, 0.01 (2026-11).
+    # More packets drop while connections are being made. When each process paced itself alone, 0.1
+    # dropped. On a busy host, late processes send in bursts, and 0.01 drop (2026-11).
     settled = crossed(narrow)
     settled = settled[len(settled) // 2 :]
     segments = sum(row[0] for row in settled) / 1538

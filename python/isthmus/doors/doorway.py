@@ -236,7 +236,7 @@ class Doorway:
             if not self._context or await self._begins_tls(place):
                 await self._serve(place)
         except (OSError, ValueError, EOFError, RunError) as error:
-            # asyncio's frames hold the error and the TLS object. No collector is to be waited for.
+            # asyncio's frames hold the error and the TLS object. Free them without the collector.
             traceback.clear_frames(error.__traceback__)
         finally:
             self._over(place)

@@ -64,7 +64,7 @@ class Lookout:
         try:
             folder = runs.own_folder()
             path = folder / self._plan.job
-            # A socket under its own name that refuses connections would count as abandoned.
+            # Under its final name, a socket that refuses connections would count as abandoned.
             early = folder / f".{self._plan.job}"
             early.unlink(missing_ok=True)
             listening = socket.socket(socket.AF_UNIX)

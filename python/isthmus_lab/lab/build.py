@@ -196,7 +196,7 @@ def _wire(network: Network, lab: Lab, link: Link) -> str:
 
 
 def _wire_mac(network: Network, here: str, there: str) -> str:
-    """The address of the end in `here`'s router of the wire to another site."""
+    """The address of the wire to another site, at its end in the router of `here`."""
     a, b = (network.segments[site].index for site in (here, there))
     return f"02:00:00:{a:02x}:fd:{b:02x}"
 

@@ -15,7 +15,7 @@ struct Choice {
 /// True when all demands of the algorithm hold.
 bool fits(const Algorithm& algorithm, const Setting& setting);
 
-/// Estimated seconds, as the choice reckons them: by the ways that this problem takes.
+/// The estimate that the choice uses, in seconds: by the paths that this problem takes.
 double estimate(const Algorithm& algorithm, const Setting& setting, const Parameters& parameters);
 
 Choice choose(const Setting& setting, const Forced& forced);

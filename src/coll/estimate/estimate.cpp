@@ -18,14 +18,14 @@ Kind kind_of(std::string_view name) {
   for (int i = 0; i < kKinds; ++i) {
     if (name_of(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
   }
-  refuse(quoted(name) + " is no collective");
+  refuse(quoted(name) + " is not a collective");
 }
 
 std::size_t number(std::string_view text) {
   std::size_t value = 0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) refuse(quoted(text) + " is no number");
+  if (parsed.ec != std::errc() || parsed.ptr != end) refuse(quoted(text) + " is not a number");
   return value;
 }
 

@@ -29,7 +29,7 @@ TEST(Estimate, AnswersLineByLineUntilOneIsWrong) {
   EXPECT_EQ(run_estimates(in, out, err), 2);
   const std::string said = out.str();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
-  EXPECT_NE(err.str().find("'x' is no number"), std::string::npos) << err.str();
+  EXPECT_NE(err.str().find("'x' is not a number"), std::string::npos) << err.str();
 }
 
 TEST(Estimate, SaysWhatIsWrong) {

@@ -62,7 +62,7 @@ std::uint32_t subsystem_named(std::string_view word) {
   std::string known = "all";
   for (const auto name : kSubsystems) known += ", " + std::string(name);
   throw std::invalid_argument("ISTHMUS_TRACE names '" + std::string(word.substr(0, 60)) +
-                              "', which is no subsystem; known are " + known);
+                              "', which is not a subsystem; the subsystems are " + known);
 }
 
 std::string first_lines(const Origin& origin) {

@@ -122,7 +122,7 @@ bool dump(const char* reason, bool told = true) noexcept;
 /// The file of dump(); empty while tracing is off.
 const char* path() noexcept;
 
-/// If tracing is on, makes SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT dump before their former
+/// If tracing is on, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write a dump before their previous
 /// action.
 void dump_on_faults();
 

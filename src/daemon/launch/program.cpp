@@ -78,7 +78,7 @@ std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site
   return std::nullopt;
 }
 
-// Without a symbol table, only the text of what MPI libraries say is left.
+// Without a symbol table, only the names in the MPI library's messages are left.
 bool holds_mpi(const ElfFile& elf) {
   if (!elf.has_symbols()) return elf.holds("MPI_COMM_WORLD");
   return elf.contains("MPI_Init") || elf.contains("PMPI_Init") || elf.contains("mpi_init_");

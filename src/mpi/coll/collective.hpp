@@ -92,8 +92,8 @@ struct Call {
 
 /// Drives a collective to its end, or hands it out.
 int launch(std::unique_ptr<Collective> collective, const Call& call);
-/// Instead: this process has wrong arguments. It takes part behind the program's back, as soon as
-/// it has heard how.
+/// Instead of launch(), if this process has wrong arguments. It takes part without the program's
+/// knowledge, as soon as it has received the algorithm.
 void launch_wrong(const Call& call, const MpiError& why);
 
 /// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.

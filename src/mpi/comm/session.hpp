@@ -10,9 +10,8 @@ namespace isthmus::face {
 
 /// A session that the program has used for a group or has given a buffer.
 struct GridSession {
-  /// The native group of mpi://WORLD: objects that the native library makes of it belong to the
-  /// session there, too. MPI_GROUP_NULL if sessions have no buffers, and once the session has
-  /// ended.
+  /// The native group of mpi://WORLD. Native objects that are made from it belong to the native
+  /// session, too. MPI_GROUP_NULL if sessions have no buffers, and once the session has ended.
   MPI_Group native_world = MPI_GROUP_NULL;
 };
 using SessionRef = std::shared_ptr<GridSession>;

@@ -60,7 +60,7 @@ void* show_joining() {
   return mark == MAP_FAILED ? nullptr : mark;
 }
 
-/// The gateways notice the end of this process after this, and the watcher may leave.
+/// From now on the gateways notice the end of this process, so the watcher may end.
 void show_joined(void* mark) {
   if (mark != nullptr) mprotect(mark, 1, PROT_READ);
 }

@@ -20,7 +20,7 @@ class HostMemory {
     std::uint64_t size = 0;
     std::uint64_t mark[2] = {0, 0};  ///< which no other memory ends with
   };
-  /// All zeros. Empty if the system gives none, or has less in all.
+  /// All zeros. Empty if the system has not enough memory.
   static std::optional<HostMemory> make(std::size_t size);
   /// Empty if this process cannot reach it: it is on another host, or not allowed to. Not after the
   /// other one's close().

@@ -39,7 +39,7 @@ Descriptor::~Descriptor() {
 
 Descriptor descriptor_of(int process, int number) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
-  // To open anything else might wait, or do something there.
+  // Opening any other file might wait or have side effects.
   std::array<char, 64> found{};
   if (::readlink(path.c_str(), found.data(), found.size() - 1) < 0) failed("cannot look at memory");
   if (!std::string(found.data()).starts_with(std::string("/memfd:") + kName + " ")) {

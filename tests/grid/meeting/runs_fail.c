@@ -29,7 +29,7 @@ static void expect_port(const char* port, MPI_Info info, const char* what) {
   if (world_rank == 0) printf("%s: %s\n", what, said);
 }
 
-/* A socket whose other end is closed, and what is no socket. */
+/* A socket whose other end is closed, and a descriptor that is not a socket. */
 static void expect_dead(void) {
   MPI_Comm inter;
   char said[MPI_MAX_ERROR_STRING];

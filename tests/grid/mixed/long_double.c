@@ -1,6 +1,7 @@
-/* Two clusters of two ranks. Without arguments their long double is the same, and all passes. With
-   the names of two architectures it differs: each call that would take one across raises
-   MPI_ERR_TYPE and names both; all other data passes, and inside a cluster long double does. */
+/* Two clusters of two ranks. Without arguments their long double is the same, and all data passes.
+   If the arguments name two architectures, their long double differs. Each call that would send one
+   to the other cluster raises MPI_ERR_TYPE and names both architectures. All other data passes, and
+   so does long double inside a cluster. */
 #include "../../programs/p2p/p2p.h"
 
 static int differ;

@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
       MPI_Wait(&request, &status); /* returns at once */
       MPI_Start(&request);
       expect(MPI_Start(&request), MPI_ERR_REQUEST, "an active request started");
-      expect(MPI_Pready(4, request), MPI_ERR_ARG, "a partition that there is not");
-      expect(MPI_Parrived(request, 0, &flag), MPI_ERR_REQUEST, "a send asked what has arrived");
+      expect(MPI_Pready(4, request), MPI_ERR_ARG, "a partition that does not exist");
+      expect(MPI_Parrived(request, 0, &flag), MPI_ERR_REQUEST, "MPI_Parrived of a send");
       MPI_Pready(1, request);
       expect(MPI_Pready(1, request), MPI_ERR_ARG, "a partition marked twice");
       MPI_Pready(0, request);
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
       CHECK(flag, "partitions of an inactive request have arrived");
       MPI_Start(&request);
       expect(MPI_Pready(0, request), MPI_ERR_REQUEST, "a receive marked as ready");
-      expect(MPI_Parrived(request, 3, &flag), MPI_ERR_ARG, "a partition that there is not");
+      expect(MPI_Parrived(request, 3, &flag), MPI_ERR_ARG, "a partition that does not exist");
       expect(MPI_Wait(&request, &status), MPI_ERR_TRUNCATE, "more than there is room for");
     }
     MPI_Request_free(&request);

@@ -57,7 +57,7 @@ static void lay_out(int points, double time) {
   MPI_Dims_create(ranks, 2, divided);
   processes[0] = divided[1], processes[1] = divided[0];
   position[0] = rank % processes[0], position[1] = rank / processes[0];
-  if (width / processes[1] < GHOSTS) refuse("this class has too few points for so many ranks");
+  if (width / processes[1] < GHOSTS) refuse("this class has too few points for the ranks");
   for (int d = 0; d < 3; ++d) {
     const int shares = d < 2 ? processes[d] : 1, index = d < 2 ? position[d] : 0;
     first[d] = (int)share_begin(width, shares, index);
