@@ -32,7 +32,7 @@ FileDescriptor make(const std::string& name) {
   FileDescriptor device = open_file("/dev/net/tun", O_RDWR | O_NONBLOCK);
   ifreq request{};
   if (name.empty() || name.size() >= sizeof request.ifr_name) {
-    throw std::runtime_error("\"" + name + "\" is no name of a network interface");
+    throw std::runtime_error("\"" + name + "\" is not a name of a network interface");
   }
   std::memcpy(request.ifr_name, name.c_str(), name.size());
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;

@@ -3,7 +3,7 @@
 // MPICH before 4.2 closes its UCX endpoints. Then it waits for the other ranks in its process
 // manager's barrier, where it does not advance UCX any more. UCX's TCP needs an answer from the
 // peer before an endpoint is closed, and a peer in that barrier gives none. The slower rank waits
-// for ever, more often on longer ways. Here a rank that waits at the barrier keeps UCX going
+// forever, more often on longer ways. Here a rank that waits at the barrier keeps UCX going
 // meanwhile.
 #include <dlfcn.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 """The time that ranks have to end by themselves once a run must end.
 
 The end of one cluster mostly ends the others as well. Ranks that hear of it end within a second.
-A launcher that is killed in the middle of that stumbles, and hides the reason. Ranks that hear
-nothing would stay for ever, as when a scheduler has cancelled another cluster's part.
+A launcher that is killed meanwhile reports errors that hide the reason. Ranks that hear
+nothing would stay forever, as when a scheduler has cancelled another cluster's part.
 """
 
 from dataclasses import dataclass

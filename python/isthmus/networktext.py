@@ -135,7 +135,7 @@ def _shared(stretch: Stretch) -> str:
 
 
 def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[routes.Pair]:
-    """The links of a shortest path; `ahead` has the next cluster from each cluster to each."""
+    """The links of a shortest path; `ahead[A][B]` is the next cluster on the way from A to B."""
     steps: list[routes.Pair] = []
     while start != goal and goal in ahead[start]:
         follower = ahead[start][goal]

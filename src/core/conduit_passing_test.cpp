@@ -105,7 +105,7 @@ TEST_F(Passing, AFrameThatHasComeBeforeIsDroppedWithItsMemory) {
   ASSERT_TRUE(packet);
   int arrived = 0;
   const auto sink = [&](const InFrame&, auto) { return ++arrived > 0; };
-  // The frame comes by two streams, its body under way on both.
+  // The frame comes by two streams, and its body is under way on both.
   const auto head = packet->bytes().first(kHeaderSize);
   ASSERT_EQ(arrive(packet, sink).outcome, Conduit::Outcome::Good);
   const std::size_t body = packet->size - kHeaderSize;

@@ -120,7 +120,7 @@ struct Engine::State {
   /// Gives a message its receive (null: drops it); completes what is complete.
   void bind(Channel& channel, Incoming& message, RecvOp* op);
   void complete(Channel& channel, Incoming& message);
-  /// A lent message has been bound: reads it, or lets it be read in pieces.
+  /// Reads a lent message that has been bound, or starts to read it in pieces.
   void read_lent(Channel& channel, Incoming& message);
   /// It has been read, or cannot be: then its bytes are requested.
   static void end_lent(Channel& channel, Incoming& message, bool good);

@@ -126,7 +126,7 @@ Cluster read_one_cluster(const json& entry, const std::string& where) {
 
 std::size_t read_cluster(const json& value, const std::string& where, const World& world) {
   if (!value.is_number_unsigned() || value.get<std::size_t>() >= world.clusters.size()) {
-    refuse(where, "is " + value.dump() + ", which is no cluster");
+    refuse(where, "is " + value.dump() + ", which is not a cluster");
   }
   return value.get<std::size_t>();
 }

@@ -69,7 +69,7 @@ struct Endpoint::Io {
   void name_links(std::size_t mine);
   /// A gateway does not reach a cluster any more, or a process of it.
   void lose(std::size_t gate, const control::Lost& lost);
-  /// A process goes on without one of its gateways, which may have no other way to hear it.
+  /// A process continues without one of its gateways. The gateway may not hear of it otherwise.
   void pass_on_without(std::size_t from, const control::Without& body);
   /// The connection to a gateway has ended: its messages go over the others.
   void lose_gate(std::size_t gate, const std::string& why);

@@ -26,7 +26,7 @@ class IoTurn {
   void stop();
 
   /// On a thread of the program. True: the turn is its own until give(); handlers may run. Until
-  /// then the thread is not cancelled (pthread_cancel): others would wait for the turn for ever.
+  /// then the thread is not cancelled (pthread_cancel): others would wait for the turn forever.
   bool try_take();
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
   bool take_or_ask();

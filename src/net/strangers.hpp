@@ -49,7 +49,7 @@ class Strangers {
     bool dropped_ = false, served_ = false;
   };
 
-  /// Counts one that was turned down before it had a place.
+  /// Counts a connection that was refused before it had a place.
   void refused() { ++refused_; }
   DoorCount turned_away() const { return {refused_, admission_.dropped()}; }
   /// The most places at a time.

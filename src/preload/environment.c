@@ -131,7 +131,7 @@ static int clean_python(void* unused) {
 }
 
 /* Cleans at once if this thread has Python's lock. Otherwise Python does it as soon as it can:
- * waiting for the lock here might take for ever. */
+ * waiting for the lock here might take forever. */
 static void have_python_cleaned(void) {
   int (*is_initialized)(void);
   int (*has_lock)(void);

@@ -1,6 +1,6 @@
 /* MPICH before 4.2 over UCX (pmodels/mpich 6596): MPI_Finalize closes each endpoint. UCX's TCP
  * wants an answer from the peer for that. Then MPI_Finalize waits in the process manager's barrier,
- * where it answers no peer. The slower rank waits for ever: sometimes, and more often on longer
+ * where it answers no peer. The slower rank waits forever: sometimes, and more often on longer
  * ways.
  *
  * A rank that has left the grid leaves its endpoints open instead: since the grid's barrier no peer

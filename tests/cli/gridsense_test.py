@@ -1,4 +1,4 @@
-"""Grid files whose keys are well one by one, and cannot hold together."""
+"""Grid files whose keys are valid one by one, but contradict each other."""
 
 import pytest
 

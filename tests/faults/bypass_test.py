@@ -12,7 +12,7 @@ from faulty import COMPILERS, Grid, check, wrapped
 
 from isthmus.install import find_isthmusd
 
-# The program would wait for ever: what ends the run is that somebody looks.
+# The program would wait forever: what ends the run is that somebody looks.
 HANG = ("hang", -1)
 
 

@@ -140,7 +140,7 @@ def test_a_semaphore_that_was_left_locked(start: Start, folder: Path, programs, 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_full_folder_for_temporary_files(start: Start, folder: Path, programs, library):
-    """It is full once all have joined: native launchers write there before."""
+    """It becomes full after all ranks have joined, because native launchers write there before."""
     program = mpis.ALL[library].build(SOURCE, programs)
     small = folder / "small"
     small.mkdir()

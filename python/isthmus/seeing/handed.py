@@ -17,7 +17,7 @@ class Handed:
         self._bytes: dict[tuple[str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
     def add(self, send: Interval, at: int) -> None:
-        """A message that was handed over at that time of the common clock."""
+        """Adds a message that was handed over at that time of the common clock."""
         source, target = (self._clusters.get(rank) for rank in send.flow[:2])
         if source and target:
             self._bytes[source, target][at // PERIOD] += send.args["bytes"]

@@ -9,8 +9,8 @@
 
 namespace isthmus::coll {
 
-/// Done when all tasks are. Each poll steps those that are not. An exception of one task comes out
-/// of the co_await; the others are then destroyed with the operation.
+/// Done when all tasks are done. Each poll steps the unfinished tasks. An exception of one task
+/// comes out of the co_await. The other tasks are then destroyed with the operation.
 Pending all_of(std::vector<Task> tasks);
 
 /// Done when the condition holds. Its captures must outlive the operation.

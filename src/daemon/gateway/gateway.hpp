@@ -151,7 +151,7 @@ class Gateway {
     std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
     /// The junctions to another run are lost, or it has left.
     std::function<void(const std::string& run, const std::string& sentence)> parted;
-    /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
+    /// A connection was refused (no secret, another version, ...). The sentence is for a log.
     std::function<void(const std::string& sentence)> rejected;
   };
 

@@ -1,5 +1,5 @@
 // Processes of a cluster share a link's rate when they send to another cluster without gateways.
-// Their gateway hears their claims, and tells each its part (core/shares.hpp).
+// Their gateway receives their claims, and sends each process its share (core/shares.hpp).
 #pragma once
 
 #include <cstddef>

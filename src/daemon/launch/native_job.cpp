@@ -209,7 +209,7 @@ void NativeJob::sweep() {
   });
 }
 
-// A process outside our tree might hold a pipe open for ever: only what is in the pipes by now
+// A process outside our tree might hold a pipe open forever: only what is in the pipes by now
 // is waited for.
 void NativeJob::limit_drain() {
   sweep_timer_.expires_after(kGrace);

@@ -30,7 +30,7 @@ class TokenBucket {
   asio::awaitable<std::size_t> take(std::size_t most) {
     if (rate_ == 0) co_return most;
     refill();
-    // A slice, so that each of many gets a turn within the burst.
+    // A slice, so that every connection gets a turn within the burst.
     const double wanted = std::min<double>(static_cast<double>(most), kSlice);
     // Taken before it waits, so later ones wait behind it.
     tokens_ -= wanted;

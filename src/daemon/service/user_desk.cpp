@@ -367,7 +367,7 @@ bool UserDesk::take(const ConnectionPtr& mine, std::uint64_t number) {
   return true;
 }
 
-// Connections that await calls hear that the service lives.
+// Tells connections that await calls that the service still runs.
 void UserDesk::beat() {
   for (const auto& [name, job] : jobs_) {
     for (const auto& [node, connection] : job->awaiting) {

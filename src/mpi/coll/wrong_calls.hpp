@@ -1,5 +1,5 @@
 // Calls of collectives with wrong arguments. A member with such a call gets its error at once, and
-// takes part all the same, so that no other member waits for it for ever. For that it tells the
+// takes part all the same, so that no other member waits for it forever. For that it tells the
 // others; each of them that begins the collective answers with its outline (outline.hpp).
 #pragma once
 

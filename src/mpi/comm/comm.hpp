@@ -165,7 +165,7 @@ void unregister_comm(MPI_Comm handle);
 /// A context id that no communicator of this process's making has had: high half the world rank,
 /// low half a counter; even. At random once there are guests.
 std::uint64_t fresh_context();
-/// One that no communicator of any run has had.
+/// A context that no communicator of any run has had.
 std::uint64_t random_context();
 
 }  // namespace isthmus::face

@@ -87,7 +87,7 @@ coll::Task GatherSteps::run(coll::Party& party) {
     co_await settled;
   }
   for (auto slices = rounds_->next(); !slices.empty(); slices = rounds_->next()) {
-    coll::Task sent = saying("what is written could not be sent to the processes that gather it",
+    coll::Task sent = saying("the data to write could not be sent to the processes that gather it",
                              exchange(party, slices));
     co_await sent;
     if (!chunk_ || failure_) continue;

@@ -3,7 +3,7 @@
 // MPI_Psend_init announces a new *channel* to the receiver by a message with the program's tag, in
 // a context for such messages alone: so inits match in their order. Then each partition is a
 // message in the channel's own context, with the partition's number as its tag. It leaves when it
-// is ready. It lands at its own place whatever the receiver's partitions are.
+// is ready. Its place in the buffer does not depend on the receiver's partitions.
 #pragma once
 
 #include <cstdint>

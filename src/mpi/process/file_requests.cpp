@@ -41,7 +41,7 @@ class Answers {
   }
 
  private:
-  // On the thread that does the I/O. Without the service other processes would wait for ever.
+  // On the thread that does the I/O. Without the service other processes would wait forever.
   void start() {
     try {
       start_helper([this] { run(); });

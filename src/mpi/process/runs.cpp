@@ -19,7 +19,7 @@ using Words = std::vector<std::int32_t>;
 
 constexpr std::size_t kWord = sizeof(std::int32_t);
 
-/// A process as its own run knows it.
+/// The name by which its own run knows a process.
 std::pair<const std::string&, int> identity(int node) {
   const core::World& world = grid()->world();
   const core::Cluster& cluster = world.clusters[world.cluster_of(node)];

@@ -143,7 +143,7 @@ void RingStream::wait(Wait what, Ready ready) {
   }
 }
 
-// Spares small messages the memory of a new function for each.
+// Reuses one function object, so that small messages allocate no memory.
 bool RingStream::wait_again(Wait what) {
   if (what != Wait::Readable || ending_ == nullptr) return false;
   wait(what, std::move(*std::exchange(ending_, nullptr)));

@@ -70,7 +70,7 @@ SharedMemory::~SharedMemory() {
 }
 
 SharedMemory SharedMemory::make(std::size_t size) {
-  // Beyond the limit of files' sizes the kernel would end the process by a signal.
+  // The kernel would send a signal to a process that exceeds its limit of file sizes.
   rlimit files{};
   if (::getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < size) {
     errno = EFBIG;

@@ -24,8 +24,8 @@ class Descriptor {
 };
 
 /// Another process's memory of the kind that SharedMemory makes, by the number of its descriptor
-/// there. Throws std::system_error where the system does not let this process have it, and
-/// std::runtime_error where it is something else.
+/// there. Throws std::system_error if the system refuses it to this process, and
+/// std::runtime_error if the descriptor is something else.
 Descriptor descriptor_of(int process, int number);
 
 /// A mapping, writable on both sides. It can neither shrink nor grow, so touching it is safe

@@ -1,5 +1,5 @@
-// UCX's functions. The library is opened when it is first wanted: most clusters do without it. The
-// process may hold it already, as part of its MPI: then it is the same one.
+// UCX's functions. The library is opened at its first use, because most clusters do not need it.
+// The process may hold it already, as part of its MPI: then it is the same one.
 #pragma once
 
 #include <ucp/api/ucp.h>

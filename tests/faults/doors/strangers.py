@@ -20,7 +20,7 @@ SITE = "fd00:6973:7468"  # an IPv6 /48 of this host (doors.py)
 
 @dataclass(frozen=True)
 class Opening:
-    """The words of strangers at a door: `begins` as its users do; `named` has a right name."""
+    """The words of strangers at a door: `begins` as its users do; `named` has a valid name."""
 
     begins: bytes
     named: bytes

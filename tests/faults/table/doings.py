@@ -321,7 +321,7 @@ def service_stopped(seconds: float) -> Doing:
 
 
 def both(one: Doing, other: Doing, lag: float) -> Doing:
-    """The other begins some seconds after the one."""
+    """The second begins `lag` seconds after the first."""
 
     def doing(scene: Scene) -> None:
         wrong: list[Exception] = []

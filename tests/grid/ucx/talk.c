@@ -1,4 +1,4 @@
-/* Everybody sends to the next rank for ever; after ten turns each prints its rank and process. */
+/* Everybody sends to the next rank forever; after ten turns each prints its rank and process. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

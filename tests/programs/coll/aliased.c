@@ -103,7 +103,7 @@ static void all(void) {
   TRY(rank, MPI_Alltoallw(a, counts, places, types, a, counts, places, types, comm), numbered);
 }
 
-/* One buffer for both, but no byte of what is sent is received into: allowed. */
+/* One buffer for both. This is allowed, because no received byte replaces a sent one. */
 static int apart(void) {
   for (int i = 0; i < size; ++i)
     if (a[2 * i + 1] != i) return 0;

@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   counts = calloc((size_t)size, sizeof(int));
   places = calloc((size_t)size, sizeof(int));
   const int lengths[] = {1, 20000};
-  /* Native libraries wait for ever. */
+  /* Native libraries wait forever. */
   for (int k = 0; spans_clusters(comm) && k < 2; ++k) {
     n = lengths[k];
     for (int r = 0; r < size; ++r) counts[r] = n, places[r] = r * n;

@@ -107,7 +107,7 @@ static int* item(void* buffer, MPI_Datatype type, MPI_Offset k) {
 }
 static int write_text(void* buffer, MPI_Datatype type, int count, void* to, MPI_Offset position,
                       void* extra) {
-  CHECK(extra == &state, "the function that writes has another state");
+  CHECK(extra == &state, "the conversion function for writing got another state");
   for (int i = 0; i < count; ++i) {
     char line[16];
     snprintf(line, sizeof line, "%7d\n", *item(buffer, type, position + i));

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
 
   expect(MPI_Intercomm_create(all, world_size, MPI_COMM_WORLD, 0, 1, &inter), MPI_ERR_RANK,
-         "a leader that is no rank");
+         "a leader that is not a rank");
   /* Both sides are everybody: the leader meets itself. */
   expect(MPI_Intercomm_create(all, 0, MPI_COMM_WORLD, 0, 1, &inter), MPI_ERR_COMM,
          "two sides that are the same");

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
       MPI_Errhandler_free(&handler);
       MPI_Comm_free(&inter);
     }
-    /* Native libraries wait for ever, or look for less. */
+    /* Native libraries wait forever, or look for less. */
     if (m.side >= 0 && spans) {
       CHECK(create(&m, m.size, 1, "no such leader", &inter) != MPI_SUCCESS, "a leader outside");
       CHECK(create(&m, m.size - 1, 0, "nobody", &inter) != MPI_SUCCESS, "nobody on the other side");

@@ -4,7 +4,7 @@
 
 #include "../inter/inter.h"
 
-/* The least of all libraries; MPI_MAX_PORT_NAME differs. */
+/* The smallest value of all libraries; MPI_MAX_PORT_NAME differs. */
 enum { kPortName = 256 };
 
 static int class_of(int code) {

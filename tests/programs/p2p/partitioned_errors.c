@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     expect(MPI_Psend_init(data, 4, 2, MPI_INT, 2, 0, comm, MPI_INFO_NULL, &request), MPI_ERR_RANK,
-           "a rank that there is not");
+           "a rank that does not exist");
     expect(MPI_Psend_init(data, -1, 2, MPI_INT, peer, 0, comm, MPI_INFO_NULL, &request),
            MPI_ERR_ARG, "less than no partitions");
     expect(MPI_Psend_init(data, 4, 2, MPI_INT, peer, -5, comm, MPI_INFO_NULL, &request),

@@ -126,7 +126,7 @@ static void by_the_origin(int bytes, int end) {
   MPI_Win_unlock(target, win);
 }
 
-/* The memory of a window is no more once the window is freed, or the memory detached. */
+/* The program unmaps a window's memory after it freed the window or detached the memory. */
 static void without_the_window(int bytes, int dynamic) {
   MPI_Win own;
   MPI_Aint address = 0;

@@ -112,8 +112,8 @@ static void units(void) {
   MPI_Win_free(&win);
 }
 
-/* The last rank looks at its memory, without MPI, until the others have been there. Natively that
-   may be for ever. */
+/* The last rank reads its memory, without calling MPI, until the others have written there. With a
+   native library it may wait forever. */
 static void asleep(void) {
   if (!spans_clusters(MPI_COMM_WORLD)) return;
   int* memory;

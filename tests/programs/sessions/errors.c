@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
   CHECK(MPI_Group_from_session_pset(session, "isthmus://cluster/nowhere", &group) != MPI_SUCCESS,
-        "a process set that there is not");
+        "a process set that does not exist");
   MPI_Comm_create_errhandler(count, &handler);
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   CHECK(MPI_Comm_create_from_group(group, "with a handler", MPI_INFO_NULL, handler, &comm) ==

@@ -5,7 +5,7 @@
 
 namespace storm {
 
-/// A view of one rank. All ranks know those of all.
+/// A view of one rank. Every rank knows all views.
 struct View {
   MPI_Offset from = 0;  ///< bytes before it
   Signature element;    ///< of the etype
