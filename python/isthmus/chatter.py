@@ -19,7 +19,7 @@ _FOLLOWS = (
     rb"|MPI_ABORT was invoked on rank"
 )
 # Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines. Open MPI
-# 4.1 trips over its own words about MPI_Abort in one of two runs, natively too.
+# 4.1 mixes up its own lines about MPI_Abort in one of two runs, natively too.
 _BAR = rb"={70,90}\r?\n"
 _BAD = b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
 _SINGLE = (

@@ -101,7 +101,8 @@ TEST_F(Custody, WhatIsNotSettledForLongHoldsBackNothingElse) {
     if (i % 1000 != 999) continue;
     exchange();
     for (; receipts.size() > 1000; receipts.pop_back()) {
-      // Every other one of the first thousand stays: far more gaps than fit in an acknowledgement.
+      // Every second receipt of the first thousand is kept: more gaps than fit in an
+      // acknowledgement.
       b.settle(receipts.back());
     }
     if (i == 999) {

@@ -83,7 +83,7 @@ void write(json& out, const control::Count& /*body*/) { out["count"] = true; }
 void write(json& out, const control::Here& body) { out["here"] = body.text.substr(0, kSentence); }
 void write(json& out, const control::Grown& body) { out["grown"] = body.growth; }
 
-// Whether the text is of the type.
+// Whether the text has the type.
 template <class T>
 bool read(const json& in, T& body) {
   if (!in.contains(T::kName)) return false;

@@ -23,7 +23,7 @@ static enum answer attribute(const char* by, int object, int keyval, long* value
 #ifdef ISTHMUS_OMPI
 typedef void get_attr(int*, int*, void*, int*, int*);
 
-/* `flag` is .true. in the ways of all compilers that look at one bit. */
+/* This `flag` is .true. for all compilers that test one bit. */
 #define GET_ATTR(name, by, type)                                               \
   __attribute__((visibility("default"))) get_attr name;                        \
   void name(int* object, int* keyval, void* value, int* flag, int* ierror) {   \

@@ -1,4 +1,4 @@
-"""In an activated virtual environment `python3` is that environment's, on every rank."""
+"""Every rank runs the `python3` of an activated virtual environment."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class GatherOutcome {
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// It has written nothing, as it is not worth gathering: each member writes its own data.
   bool in_vain() const { return in_vain_; }
-  /// Throws file::Error in all members if one member's was the first.
+  /// If the first error is that of a member, all members throw file::Error.
   void check() const {
     if (failure_) throw file::Error(*failure_);
   }

@@ -83,7 +83,7 @@ coll::Task Duplication::start(coll::Party& party) { return duplicate(party); }
 coll::Task Duplication::duplicate(coll::Party& party) {
   coll::Pending begun(std::make_unique<Beginning>(*this));
   co_await begun;
-  // If anything fails here, the others must learn it.
+  // If anything fails here, the other members must learn of it.
   if (code_ == MPI_SUCCESS) {
     try {
       coll::Pending copied(std::make_unique<NativeCopy>(copied_));

@@ -18,7 +18,8 @@ namespace isthmus::face {
 namespace {
 
 /// Operations that have been gathered for this long are sent without a request for them: a round
-/// trip in a machine room (2026-11). After more, data would wait while the program computes.
+/// trip in a machine room (2026-11). If the time were longer, data would wait while the program
+/// computes.
 constexpr std::chrono::microseconds kGather{50};
 
 /// The native library judges the datatypes of calls without a request only.

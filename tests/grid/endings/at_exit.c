@@ -1,6 +1,6 @@
 /* Handlers of exit() call MPI after main, and so does a destructor, which comes last. The handlers
- * were registered before MPI_Init and after it. Argument `late`: the destructor calls MPI_Finalize.
- * Else main does, and the others only ask whether that has been. */
+ * were registered before MPI_Init and after it. With argument `late` the destructor calls
+ * MPI_Finalize. Otherwise main calls it, and the handlers and the destructor ask whether it did. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* Send buffers that are the receive buffer, or this rank's block of it, without MPI_IN_PLACE. MPI
-   forbids them, and programs have them: MPICH refuses what it sees, with Open MPI the result is as
-   with MPI_IN_PLACE. Natively Open MPI refuses some of these, computes some wrongly, and stands
-   still in others. If the program has an argument, only some ranks refuse one call. The others
-   depend on them, and get an error, too; with "fatal" that ends the run.
-   ranks: 3 4 */
+   forbids them, but programs use them: MPICH refuses those that it detects. With Open MPI the
+   result is that of MPI_IN_PLACE. Natively Open MPI refuses some of these, computes some wrongly,
+   and stands still in others. If the program has an argument, only some ranks refuse one call. The
+   others depend on them, and get an error, too; with "fatal" that ends the run. ranks: 3 4 */
 #include <string.h>
 
 #include "../checking.h"
