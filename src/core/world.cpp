@@ -77,7 +77,7 @@ std::pair<std::size_t, std::size_t> read_between(const json& link, const std::st
   if (between.size() != 2) refuse(where + ".between", "does not name two clusters");
   for (const json& cluster : between) {
     if (!cluster.is_number_unsigned() || cluster.get<std::size_t>() >= clusters) {
-      refuse(where + ".between", "is " + between.dump() + ", which are no two clusters");
+      refuse(where + ".between", "is " + between.dump() + ", which are not two clusters");
     }
   }
   if (between[0] == between[1]) refuse(where + ".between", "names one cluster twice");

@@ -204,8 +204,9 @@ std::string said(int tag, int after) {
 TEST(GatherSteps, WhatCouldNotBeSentIsSaid) {
   EXPECT_EQ(said(coll::kTagAllgather, 0),
             "the processes could not tell each other what they write: the line is dead");
-  EXPECT_EQ(said(coll::kTagNeighbors, 0),
-            "what is written could not be sent to the processes that gather it: the line is dead");
+  EXPECT_EQ(
+      said(coll::kTagNeighbors, 0),
+      "the data to write could not be sent to the processes that gather it: the line is dead");
   EXPECT_EQ(said(coll::kTagAllgather, 1),
             "the processes could not tell each other whether all is written: the line is dead");
   EXPECT_EQ(said(coll::kTagAllgather, 2), "nothing");
