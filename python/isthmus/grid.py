@@ -1,12 +1,10 @@
 """The grid file: its clusters, and how they are joined."""
 
-import codecs
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from isthmus import gridnames, gridsense, gridtext, gridwords, innergrids
+from isthmus import gridnames, gridsense, gridtext, gridwords, innergrids, tomltext
 from isthmus.complaints import Complaints
 from isthmus.errors import UsageError
 from isthmus.gridtables import (
@@ -18,11 +16,6 @@ from isthmus.gridtables import (
     RelaySpec,
     SharedSpec,
 )
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = [
     "ClusterSpec",
@@ -60,29 +53,19 @@ def texts(path: Path) -> Iterator[str]:
     """The texts of a readable grid file: its own, and those of the files that it includes."""
     text = path.read_text(encoding="utf-8-sig")
     yield text
-    for spec in tomllib.loads(text).get("grid", {}).values():
+    for spec in tomltext.parse(text, str(path)).get("grid", {}).values():
         yield from texts(innergrids.path_of(path, spec["file"]))
 
 
 def _load(path: Path, above: tuple[Path, ...]) -> Grid:
     """`above` are the files that include this one, the outermost first."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark first
-    except OSError as error:
-        raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        utf16 = path.read_bytes()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        what = "is UTF-16 text" if utf16 else "is not UTF-8 text"
-        raise UsageError(f"{path}: the grid file {what}", "Save it as UTF-8.") from None
+    text = tomltext.read(path, "the grid file")
     return _parse(text, str(path), (*above, path))
 
 
 def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     """`files` are the files that are being read, this one last."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{name}: not valid TOML: {error}") from None
+    data = tomltext.parse(text, name)
     wrong = Complaints(text, name)
     own = _model(data, wrong)
     if own is None:

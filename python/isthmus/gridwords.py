@@ -73,12 +73,18 @@ def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
 
 
 def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
+    model = _TABLES.get(str(loc[0]), Grid) if len(loc) > 1 else Grid
+    return explain(error, loc, list(model.model_fields), "a grid file")
+
+
+def explain(
+    error: dict[str, Any], loc: tuple[int | str, ...], known: Sequence[str], file: str
+) -> str:
+    """An error of pydantic in words. `known` are the keys of the table, `file` is its kind."""
     kind, value = error["type"], error.get("input")
     if kind == "extra_forbidden":
-        model = _TABLES.get(str(loc[0]), Grid) if len(loc) > 1 else Grid
-        known = list(model.model_fields)
         near = did_you_mean(str(loc[-1]), known)
-        return f"is not a key of a grid file{near}; allowed here: {listing(known)}"
+        return f"is not a key of {file}{near}; allowed here: {listing(known)}"
     if kind == "missing":
         return "is missing"
     if kind == "value_error":
@@ -96,6 +102,8 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
     wanted = {
         "string_type": "a string",
         "int_type": "a whole number",
+        "int_from_float": "a whole number",
+        "float_type": "a number",
         "bool_type": "true or false",
         "list_type": "an array",
         "dict_type": "a table",
@@ -107,6 +115,9 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         wanted = f"written [[{loc[0]}]], once for each {loc[0]}"
     if kind == "dict_type" and len(loc) == 1 and isinstance(value, list):
         return f"needs names: write [{loc[0]}.NAME], once for each {loc[0]}"
+    if wanted == "a table" and len(loc) == 2 and isinstance(value, list):
+        name = f"{loc[0]}.{loc[1]}"
+        return f"is written [[{name}]]; write [{name}], with one pair of brackets"
     return f"must be {wanted}; it is {_toml_type(value)}"
 
 

@@ -87,9 +87,7 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\nenv = { A = 1 }", 2, ["cluster.a.env.A must be a string"]),
         ("[cluster.a.env]\n'A=B' = 'x'", 1, ["cluster.a.env has a name"]),
         ("[cluster.'a b']", 1, ["use letters"]),
-        ("[cluster.a]\n[cluster.a]", None, ["not valid TOML", "line 2"]),
-        ("[cluster.a]\nslots = 1\nslots = 2\n", None, ["not valid TOML", "line 3"]),
-        ("[cluster.a\n", None, ["not valid TOML", "line 1"]),
+        ("[[cluster.a]]", 1, ["write [cluster.a], with one pair of brackets"]),
         ("[cluster.a]\n[gateway]\ncluster = 'a'", 2, ["written [[gateway]], once for each"]),
         ("[cluster.a]\n[[gateway]]\nhost = 'x'", 2, ["gateway[0].cluster is missing"]),
         (

@@ -151,9 +151,19 @@ def test_stars_and_meshes():
         ),
         ("[site.a]\n[tcp]\ncongestion = 'a b'", ["tcp.congestion"]),
         ("mtu = 100\n[site.a]", ["mtu"]),
-        ("[site.a", ["not valid TOML"]),
+        ("[site.a", ["x.toml:1:8: the header", "Write: [site.a]"]),
+        ("[site.a]\nnodes = 4\n[wan]\nsites: 2\nnodes = four", ["x.toml:4:6", "x.toml:5:9"]),
+        (
+            "[site.a]\nnodes = '4'\nslot = 2\n[site.b]\ncores = 'x'",
+            ["x.toml:2: site.a.nodes must be a whole number", "x.toml:3: site.a.slot is not",
+             "x.toml:5: site.b.cores"],
+        ),
+        (
+            "[site.a]\ngateways = 9\n[site.B]\n[[wan]]\nsites = ['a', 'c', 'a']",
+            ["x.toml:2: site.a.gateways", "x.toml:3: site.B", "site 'c'", "'a' to itself"],
+        ),
     ],
-)
+)  # fmt: skip
 def test_wrong_files(text, words):
     with pytest.raises(UsageError) as caught:
         testbed.parse(text, "x.toml")

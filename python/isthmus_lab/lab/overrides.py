@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.lab.testbed import Testbed
@@ -37,7 +35,7 @@ def changed(testbed: Testbed, changes: Sequence[str]) -> Testbed:
                 table.pop(path[-1], None)
             else:
                 table[path[-1]] = _value(value.strip())
-        testbed = _validated(data, change)
+        testbed = testbeds.validated(data, "", f"--set {change}")
     return testbed
 
 
@@ -90,12 +88,3 @@ def _value(text: str) -> object:
         return tomllib.loads(f"x = {text}")["x"]
     except tomllib.TOMLDecodeError:
         return text
-
-
-def _validated(data: dict[str, Any], change: str) -> Testbed:
-    try:
-        made = Testbed.model_validate(data)
-    except ValidationError as error:
-        raise testbeds.complaint(error, "", f"--set {change}") from None
-    testbeds.check_names(made, "", f"--set {change}")
-    return made

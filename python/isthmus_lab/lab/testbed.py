@@ -2,21 +2,17 @@
 
 import itertools
 import re
-import sys
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from isthmus import gridtext
+from isthmus import gridtext, gridwords, tomltext
+from isthmus.complaints import Complaint, Complaints
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.quantities import Duration, Rate, Size
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MOST_NODES = 250
 _WIRE_KEYS = ("sites", "shape", "box")  # of a [[wan]] without a box
@@ -126,30 +122,28 @@ def load(name: str) -> tuple[str, Testbed]:
             f"unknown testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
             "For a testbed of your own, give the path of its file (*.toml).",
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise UsageError(f"cannot read the testbed file {path}: {reason}") from None
+    text = tomltext.read(path, "the testbed file")
     return path.stem, parse(text, str(path))
 
 
 def parse(text: str, name: str) -> Testbed:
-    """As `load`, for text; `name` stands for the file in messages."""
+    """As `load`, for text; `name` stands for the file in messages. UsageError has all errors."""
+    return validated(tomltext.parse(text, name), text, name)
+
+
+def validated(data: dict[str, Any], text: str, name: str) -> Testbed:
+    """The testbed of these tables. UsageError has all errors."""
+    wrong = Complaints(text, name)
     try:
-        testbed = Testbed.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{name}: not valid TOML: {error}") from None
+        testbed = Testbed.model_validate(data)
     except ValidationError as error:
-        raise complaint(error, text, name) from None
-    check_names(testbed, text, name)
+        for each in error.errors():
+            loc = tuple(step for step in each["loc"] if not str(step).startswith("function-"))
+            wrong.add(loc, gridwords.explain(dict(each), loc, _keys_at(loc), "a testbed file"))
+        raise wrong.error() from None
+    wrong.extend(_troubles(testbed))
+    wrong.check()
     return testbed
-
-
-def complaint(error: ValidationError, text: str, name: str) -> UsageError:
-    """The first error, in words; `text` is the text of the file `name`."""
-    first = error.errors()[0]
-    return _complaint(text, name, first["loc"], _explain(dict(first)))
 
 
 def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed:
@@ -170,38 +164,25 @@ def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed
     return made
 
 
-def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
-    line = gridtext.line_of(text, loc)
-    return UsageError(f"{name}{f':{line}' if line else ''}: {gridtext.written(loc)} {what}")
-
-
-def _explain(error: dict[str, Any]) -> str:
-    kind, loc = error["type"], error["loc"]
-    if kind == "extra_forbidden":
-        model: type[_Table] = Testbed
-        for table, of in (("site", Site), ("wan", Wan), ("zipper", Zipper), ("tcp", Tcp)):
-            if loc[0] == table and len(loc) > 1:
-                model = of
-        keys = list(model.model_fields)
-        near = did_you_mean(str(loc[-1]), keys)
-        return f"is not a key of a testbed file{near}; allowed here: {listing(keys)}"
-    if kind == "missing":
-        return "is missing"
-    if kind == "value_error":
-        return str(error["ctx"]["error"])
-    said = str(error["msg"])
-    return f"is wrong: {said[0].lower()}{said[1:]}; it is {error.get('input')!r}"
+def _keys_at(loc: tuple[int | str, ...]) -> list[str]:
+    tables: dict[str, type[_Table]] = {"site": Site, "wan": Wan, "zipper": Zipper, "tcp": Tcp}
+    model = tables.get(str(loc[0]), Testbed) if len(loc) > 1 else Testbed
+    return list(model.model_fields)
 
 
 def check_names(testbed: Testbed, text: str, name: str) -> None:
     """UsageError if sites have wrong names or links join wrong ones."""
+    wrong = Complaints(text, name)
+    wrong.extend(_troubles(testbed))
+    wrong.check()
+
+
+def _troubles(testbed: Testbed) -> Iterator[Complaint]:
     if not 1 <= len(testbed.site) <= 100:
-        raise _complaint(text, name, ("site",), "needs 1 to 100 tables [site.NAME]")
+        yield ("site",), "needs 1 to 100 tables [site.NAME]"
     for site in testbed.site:
         if not re.fullmatch(r"[a-z](?:[a-z0-9-]{0,8}[a-z])?", site) or site == "z":
-            raise _complaint(
-                text,
-                name,
+            yield (
                 ("site", site),
                 "is not a name for a site: use at most 10 small letters, digits and '-', "
                 "beginning and ending with a letter; 'z' is reserved for zipper nodes (z1, z2, "
@@ -210,45 +191,49 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
     for site, spec in testbed.site.items():
         at = ("site", site, "gateways")
         if spec.gateways > spec.nodes:
-            raise _complaint(text, name, at, f"is more than the site's {spec.nodes} nodes")
+            yield at, f"is more than the site's {spec.nodes} nodes"
         if spec.gateways and (spec.private or spec.firewall != "open"):
             what = "needs nodes that can be reached from outside: no firewall, no private addresses"
-            raise _complaint(text, name, at, what)
-    _check_wires(testbed, text, name)
+            yield at, what
+    yield from _wires(testbed)
+    yield from _pairs(testbed)
+
+
+def _pairs(testbed: Testbed) -> Iterator[Complaint]:
+    """Links that join nothing, or what is joined already."""
     seen: dict[frozenset[str], str] = {}
-    joined = [(("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)]
-    joined += [
+    linked: list[tuple[gridtext.Path, list[tuple[str, str]]]] = [
+        (("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)
+    ]
+    linked += [
         (("zipper", i, "between"), [(z.between[0], z.between[1])])
         for i, z in enumerate(testbed.zipper)
     ]
-    for where, pairs in joined:
+    for where, pairs in linked:
+        for site in dict.fromkeys(site for pair in pairs for site in pair):
+            if site not in testbed.site:
+                near = did_you_mean(site, testbed.site)
+                yield where, f"names a site '{site}' that is not in the file{near}"
         for pair in pairs:
-            for site in pair:
-                if site not in testbed.site:
-                    near = did_you_mean(site, testbed.site)
-                    what = f"names a site '{site}' that is not in the file{near}"
-                    raise _complaint(text, name, where, what)
-            if pair[0] == pair[1]:
-                raise _complaint(text, name, where, f"links '{pair[0]}' to itself")
             key = frozenset(pair)
-            if key in seen:
-                what = f"links '{pair[0]}' and '{pair[1]}', which {seen[key]} links already"
-                raise _complaint(text, name, where, what)
-            seen[key] = f"{where[0]}[{where[1]}]"
+            if pair[0] == pair[1]:
+                yield where, f"links '{pair[0]}' to itself"
+            elif key in seen:
+                yield where, f"links '{pair[0]}' and '{pair[1]}', which {seen[key]} links already"
+            seen.setdefault(key, f"{where[0]}[{where[1]}]")
 
 
-def _check_wires(testbed: Testbed, text: str, name: str) -> None:
+def _wires(testbed: Testbed) -> Iterator[Complaint]:
     """Links without a box do not delay, shape or filter."""
     for i, wan in enumerate(testbed.wan):
         if wan.box:
             continue
-        if keys := wan.settings():
-            what = "needs a WAN box; remove `box = false`, or this key"
-            raise _complaint(text, name, ("wan", i, keys[0]), what)
+        for key in wan.settings():
+            yield ("wan", i, key), "needs a WAN box; remove `box = false`, or this key"
         for site in wan.sites:
             spec = testbed.site.get(site)
             if spec and (spec.private or spec.firewall != "open"):
                 what = (
                     f"needs a WAN box: it is the firewall of site '{site}' and hides its addresses"
                 )
-                raise _complaint(text, name, ("wan", i, "box"), what)
+                yield ("wan", i, "box"), what
