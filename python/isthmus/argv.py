@@ -37,6 +37,7 @@ class RunOptions:
     verbose: bool
     job: JobOptions
     hosts: list[Host] | None = None  # instead of a grid file
+    oversubscribe: bool = False  # more ranks than slots
 
 
 # Isthmus's own variables that all ranks need with the same value, without -x.
@@ -92,6 +93,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                 native=binding.wishes(first),
             ),
             hosts=_hosts(first),
+            oversubscribe=first.oversubscribe,
         )
     except UsageError as error:
         raise joined(all_errors(_steps(parts, environ)) or [error]) from None
@@ -111,6 +113,7 @@ def _steps(
         yield partial(_mpi, part.mpi)
     yield partial(_map, first)
     yield partial(_hosts, first)
+    yield partial(binding.check_both, first)
     yield from (partial(binding.setting, *given) for given in binding.given_options(first))
     yield partial(seconds_of, "--wait", first.wait)
     yield partial(_metrics, first.metrics)

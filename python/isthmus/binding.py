@@ -1,4 +1,5 @@
-"""--bind-to and --map-by: wishes that agents pass to the native launcher of their cluster."""
+"""--bind-to, --map-by, --ppn and --oversubscribe: wishes that agents pass to the native launcher of
+their cluster."""
 
 from collections.abc import Iterator
 
@@ -7,12 +8,28 @@ from isthmus.partoptions import PartOptions
 
 _BIND, _MAP = "--bind-to", "--map-by"
 # All native launchers know these (src/daemon/launch/launcher.cpp).
-_KNOWN = {_BIND: ("core", "socket", "none"), _MAP: ("core", "socket", "node")}
+_KNOWN = {
+    _BIND: ("hwthread", "core", "numa", "socket", "none"),
+    _MAP: ("slot", "core", "socket", "node"),
+}
 
 
-def wishes(run: PartOptions) -> dict[str, str]:
-    """The settings of agents, "bind_to" and "map_by". UsageError."""
-    return dict(setting(*given) for given in given_options(run))
+def wishes(run: PartOptions) -> dict[str, object]:
+    """The settings of agents for them. UsageError."""
+    check_both(run)
+    found: dict[str, object] = dict(setting(*given) for given in given_options(run))
+    if run.ppn is not None:
+        found["ranks_per_node"] = run.ppn
+    if run.oversubscribe:
+        found["oversubscribed"] = True
+    return found
+
+
+def check_both(run: PartOptions) -> None:
+    if run.ppn is not None and run.map_by is not None:
+        raise UsageError(
+            f"--ppn {run.ppn} and --map-by {run.map_by} both place the ranks", "Give one of them."
+        )
 
 
 def given_options(run: PartOptions) -> Iterator[tuple[str, str]]:

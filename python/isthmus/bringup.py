@@ -35,7 +35,7 @@ class BringUp:
         metrics: tuple[str, int] | None = None,
         *,
         traced: TraceOptions | None = None,
-        native: Mapping[str, str] | None = None,
+        native: Mapping[str, object] | None = None,
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))

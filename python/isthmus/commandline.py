@@ -94,7 +94,7 @@ class Command(_PlainHelp, TyperCommand):
                 continue
             given, equals, value = word.partition("=")
             name = given if given in options else self.aliases.get(given, given)
-            if name not in options or (equals and not given.startswith("--")):
+            if name not in options or (equals and len(given) == 2):
                 errors.append(self._unknown(ctx, word, options))
                 while rest and _may_be_value(rest):
                     rest.pop(0)
@@ -111,10 +111,16 @@ class Command(_PlainHelp, TyperCommand):
     def _unknown(self, ctx: Any, word: str, options: Mapping[str, Any]) -> UsageError:
         name, equals, value = word.partition("=")
         where = f"'{ctx.command_path}' has no option {name}"
-        if equals and name in options:
+        if equals and self.aliases.get(name, name) in options:
             return UsageError(f"{where}=", f"Write '{name} {value}'.")
         if advice := self.advice.get(name):
             return UsageError(where, advice)
+        short, attached = word[:2], word[2:]
+        if short != "--" and re.search(r"[^A-Za-z-]", attached):  # as in -N2
+            if self._takes_value(short, options):
+                return UsageError(where, f"Write '{short} {attached}'.")
+            if advice := self.advice.get(short):
+                return UsageError(where, advice)
         if len(name) > 2 and f"-{name}" in options:
             return UsageError(f"{where}; did you mean '-{name}'?")
         if re.fullmatch("-[a-zA-Z]{2,}", name) and all(
@@ -123,6 +129,10 @@ class Command(_PlainHelp, TyperCommand):
             return UsageError(where, "Write each short option by itself, as in -a -b.")
         near = did_you_mean(name, options) if name.startswith("--") else ""
         return UsageError(f"{where}{near}", f"See: {ctx.command_path} --help")
+
+    def _takes_value(self, name: str, options: Mapping[str, Any]) -> bool:
+        param = options.get(self.aliases.get(name, name))
+        return param is not None and not getattr(param, "is_flag", False)
 
 
 def _names(param: Any) -> list[str]:

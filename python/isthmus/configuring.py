@@ -29,7 +29,7 @@ class Configuring:
         secret: str,
         metrics: tuple[str, int] | None,
         traced: TraceOptions | None,
-        native: Mapping[str, str] | None = None,
+        native: Mapping[str, object] | None = None,
     ) -> None:
         """Agents serve metrics at `metrics`, each at the next port; if the port is 0, each at
         any."""

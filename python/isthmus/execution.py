@@ -11,6 +11,7 @@ from isthmus.argv import RunOptions
 from isthmus.joboptions import JobOptions
 from isthmus.leftovers import Leftovers
 from isthmus.members import close_door, command_of
+from isthmus.placement import with_room
 from isthmus.plan import Plan, make_plan
 from isthmus.relay import Voice
 from isthmus.runner import run_job
@@ -26,6 +27,8 @@ def run(options: RunOptions) -> int:
         grid = hostlist.grid_of(options.hosts)
     else:
         grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
+    if options.oversubscribe:
+        grid = grid.model_copy(update={"cluster": with_room(grid.cluster, options.parts)})
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)

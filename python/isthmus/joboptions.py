@@ -24,8 +24,8 @@ class JobOptions:
     guests_at: tuple[str, int] | None = None
     trace: TraceOptions | None = None
     stage: Sequence[StagedFile] = ()
-    native: Mapping[str, str] = field(default_factory=dict)
-    """Settings of agents for their native launchers: "bind_to" and "map_by"."""
+    native: Mapping[str, object] = field(default_factory=dict)
+    """Settings of agents for their native launchers (binding.py)."""
     limits: Limits = field(default_factory=Limits)
     why_gone: "WhyGone | None" = None
     """Asks the scheduler of a cluster whose agent was lost; empty if it knows nothing."""

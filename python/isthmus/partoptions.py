@@ -125,9 +125,9 @@ class PartOptions:
         str | None,
         Option(
             metavar="WHAT",
-            help="Ask the native launcher of each cluster to bind ranks: 'core', 'socket' or "
-            "'none'. Default: the launcher decides. It binds nothing if clusters share a host, or "
-            "if there are more ranks than cores.",
+            help="Ask the native launcher of each cluster to bind ranks: 'hwthread', 'core', "
+            "'numa', 'socket' or 'none'. Default: the launcher decides. It binds nothing if "
+            "clusters share a host, or if there are more ranks than cores.",
             panel=_WHOLE_RUN,
         ),
     ] = None
@@ -136,10 +136,29 @@ class PartOptions:
         Option(
             metavar="WHAT",
             help="Ask the native launcher of each cluster to place its ranks in turns over each "
-            "'core', 'socket' or 'node'.",
+            "'core', 'socket' or 'node', or by 'slot': it fills one node after the other.",
             panel=_WHOLE_RUN,
         ),
     ] = None
+    ppn: Annotated[
+        int | None,
+        Option(
+            least=1,
+            most=1 << 24,
+            metavar="N",
+            help="Ask the native launcher of each cluster to put at most N ranks on each node.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = None
+    oversubscribe: Annotated[
+        bool,
+        Option(
+            "--oversubscribe",
+            help="Allow more ranks than slots and cores. The ranks of clusters with too few slots "
+            "are shared out in proportion to them.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = False
     map: Annotated[
         Path | None,
         Option(

@@ -86,6 +86,26 @@ def place(
     return list(blocks.values())
 
 
+def with_room(clusters: Mapping[str, ClusterSpec], parts: Sequence[Part]) -> dict[str, ClusterSpec]:
+    """The clusters with as many slots as the parts need: those of --oversubscribe. Parts without
+    --on get the slots that they lack in proportion to those of each cluster."""
+    slots = {name: spec.slots for name, spec in clusters.items() if spec.slots is not None}
+    if len(slots) < len(clusters):
+        return dict(clusters)
+    needed = {
+        name: max(own, sum(part.n or 0 for part in parts if part.on == name))
+        for name, own in slots.items()
+    }
+    free = sum(part.n or 0 for part in parts if part.on is None)
+    taken = sum(part.n or 0 for part in parts if part.on in slots)
+    lacking = free + taken - sum(needed.values())
+    for name, more in _by_speed(slots, max(lacking, 0)):
+        needed[name] += more
+    return {
+        name: spec.model_copy(update={"slots": needed[name]}) for name, spec in clusters.items()
+    }
+
+
 def without_slots(clusters: Mapping[str, ClusterSpec]) -> list[str]:
     """Clusters without `slots`, if others have them: then not all ranks can be placed."""
     without = [name for name, spec in clusters.items() if spec.slots is None]

@@ -30,11 +30,12 @@ def test_other_names_of_options(name, tmp_path):
     hosts.write_text("a\nb\n")
     values = {"-n": "3", "--wdir": "/tmp", "--host": "a,b", "--bind-to": "core"}
     values |= {"--map-by": "node", "--hostfile": str(hosts)}
+    values["--ppn"] = "2"
     value = [values[habits.ALIASES[name]]] if habits.ALIASES[name] in values else []
     run = parse_run([name, *value, "x"])
     same = parse_run([habits.ALIASES[name], *value, "x"])
     assert run == same != parse_run(["x"])
-    if name.startswith("--") and value:
+    if len(name) > 2 and value:
         assert parse_run([f"{name}={value[0]}", "x"]) == same
     assert parse_submit([name, *value, "x"])[0] == same
 
@@ -72,8 +73,14 @@ def test_short_options_are_not_joined(command, name, capsys):
         (["--stat", "x"], "did you mean '--stats'?"),
         (["-vh", "x"], "Write each short option by itself"),
         (["-g=grid.toml", "x"], "Write '-g grid.toml'."),
+        (["-f=hosts", "x"], "Write '-f hosts'."),
+        (["-xA=1", "x"], "Write '-x A=1'."),
+        (["-Ha,b", "x"], "Write '-H a,b'."),
+        (["-N2", "x"], "mpirun's -N is --ppn here."),
+        (["-c4", "x"], '"srun -c 4"'),
+        (["-t90", "x"], "--timeout SECONDS"),
         (["--frobnicate", "x"], "See: isthmus run --help"),
-        (["a", ":", "-ppn", "3", "b"], "has no option -ppn"),
+        (["a", ":", "-iface", "3", "b"], "has no option -iface"),
     ],
 )
 def test_unknown_options(words, said, capsys):
@@ -83,6 +90,29 @@ def test_unknown_options(words, said, capsys):
 def test_values_and_arguments_may_look_like_options():
     assert parse_run(["-x", "A=-host", "-n2", "x", "-host"]).parts[0].argv == ["x", "-host"]
     assert parse_run(["-o", "-host.%r", "--", "-host"]).parts[0].argv == ["-host"]
+
+
+def test_places_of_ranks_reach_the_launchers():
+    wishes = parse_run(["--ppn", "2", "--oversubscribe", "--bind-to=numa", "x"]).job.native
+    assert wishes == {"ranks_per_node": 2, "oversubscribed": True, "bind_to": "numa"}
+    with pytest.raises(UsageError, match="--ppn 2 and --map-by node both place the ranks"):
+        parse_run(["-ppn", "2", "--map-by", "node", "x"])
+
+
+@pytest.mark.parametrize(
+    ("words", "blocks"),
+    [
+        (["-H", "lyon:2,tsukuba:4", "-n", "12", "x"], ["lyon on lyon: ranks 0-3", "4-11"]),
+        (["-H", "lyon:2,tsukuba:4", "-n", "3", "x"], ["lyon on lyon: ranks 0-1", "rank 2"]),
+        (["-H", "lyon,tsukuba", "-n", "5", "x"], ["lyon on lyon: ranks 0-2", "3-4"]),
+        (["-H", "a:1,b:1", "--on", "b", "-n", "3", "x", ":", "y"], ["b on b: ranks 0-2", "rank 3"]),
+        (["-H", "a:2,b:1", "--on", "b", "-n", "3", "x", ":", "-n", "4", "y"], ["0-3", "4-6"]),
+    ],
+)
+def test_more_ranks_than_slots(words, blocks, capsys):
+    assert main(["run", "--dry-run", "--oversubscribe", *words]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("cluster ")]
+    assert all(block in line for block, line in zip(blocks, said, strict=True)), said
 
 
 # ---- the word `run` is missing ------------------------------------------------------------------

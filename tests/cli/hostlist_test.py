@@ -43,7 +43,10 @@ def test_hosts_of_a_file(tmp_path):
         (["-H", "a", "--hostfile", "f"], ["both name hosts"]),
         (["-H", "a", "-g", "f"], ["for runs without a grid file"]),
         (["--hostfile", "/missing/file"], ["cannot read the host file /missing/file"]),
-        (["--bind-to", "hwthread", "--map-by", "nod"], ["'core', 'socket', 'none'", "'node'?"]),
+        (
+            ["--bind-to", "l3cache", "--map-by", "nod"],
+            ["'hwthread', 'core', 'numa', 'socket', 'none'", "'node'?"],
+        ),
     ],
 )
 def test_what_is_wrong(words, said, capsys):

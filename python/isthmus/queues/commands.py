@@ -24,6 +24,7 @@ from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
+from isthmus.placement import with_room
 from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
@@ -59,6 +60,8 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
                 f"cluster '{name}' has 'start', but `isthmus submit` needs ssh",
                 "Name its host by 'host', or start the job by `isthmus run`.",
             )
+    if run.oversubscribe:
+        grid = grid.model_copy(update={"cluster": with_room(grid.cluster, run.parts)})
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
     if run.job.guests_at:

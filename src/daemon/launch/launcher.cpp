@@ -53,8 +53,9 @@ std::string joined(const Words& words) {
   return list;
 }
 
-// The number of ranks on a host, if all hosts get the same.
+// The number of ranks on a host: the user's, or the same on all hosts.
 int ranks_per_host(const LaunchPlan& plan) {
+  if (plan.ranks_per_node > 0) return plan.ranks_per_node;
   const int hosts = static_cast<int>(plan.hosts.size());
   return (total(plan) + hosts - 1) / hosts;
 }
@@ -99,10 +100,17 @@ Words open_mpi_binding(const LaunchPlan& plan, const std::string& socket) {
   return {"--bind-to", what + (plan.oversubscribed ? ":overload-allowed" : "")};
 }
 
+// How Open MPI maps ranks; empty: its default.
+std::string open_mpi_mapping(const LaunchPlan& plan, const std::string& socket) {
+  if (plan.ranks_per_node > 0) return "ppr:" + std::to_string(plan.ranks_per_node) + ":node";
+  return plan.map_by == "socket" ? socket : plan.map_by;
+}
+
 Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
   if (plan.oversubscribed) words.emplace_back("--oversubscribe");
-  if (!plan.map_by.empty()) append(words, {"--map-by", plan.map_by});
+  const std::string by = open_mpi_mapping(plan, "socket");
+  if (!by.empty()) append(words, {"--map-by", by});
   append(words, open_mpi_binding(plan, "socket"));
   append(words, colon_separated(plan, open_mpi_options(plan)));
   return words;
@@ -110,7 +118,7 @@ Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
 
 Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
-  const std::string by = plan.map_by == "socket" ? "package" : plan.map_by;
+  const std::string by = open_mpi_mapping(plan, "package");
   const std::string how = plan.oversubscribed ? ":OVERSUBSCRIBE" : "";
   if (!by.empty() || !how.empty()) append(words, {"--map-by", by + how});
   append(words, open_mpi_binding(plan, "package"));
@@ -123,14 +131,21 @@ Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
 Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
   Words words = beginning(launcher);
   if (!plan.bind_to.empty()) append(words, {"-bind-to", plan.bind_to});
-  if (plan.map_by == "node") {
+  if (plan.ranks_per_node > 0) {
+    append(words, {"-ppn", std::to_string(plan.ranks_per_node)});
+  } else if (plan.map_by == "node") {
     append(words, {"-ppn", "1"});
-  } else if (!plan.map_by.empty()) {
+  } else if (!plan.map_by.empty() && plan.map_by != "slot") {
     append(words, {"-map-by", plan.map_by});
   }
   if (!plan.hosts.empty()) append(words, {"-hosts", hosts_with_slots(plan)});
   append(words, colon_separated(plan, {}));
   return words;
+}
+
+std::string cpu_bind_of_slurm(const std::string& bind_to) {
+  if (bind_to == "hwthread") return "threads";
+  return bind_to == "numa" ? "ldoms" : bind_to + "s";
 }
 
 Words srun(const Launcher& launcher, const LaunchPlan& plan) {
@@ -140,10 +155,13 @@ Words srun(const Launcher& launcher, const LaunchPlan& plan) {
   if (!launcher.pmi.empty()) words.push_back("--mpi=" + launcher.pmi);
   if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
   if (plan.oversubscribed) words.emplace_back("--overcommit");
-  if (plan.bind_to == "core" || plan.bind_to == "socket") {
-    words.push_back("--cpu-bind=" + plan.bind_to + "s");
+  if (!plan.bind_to.empty() && plan.bind_to != "none") {
+    words.push_back("--cpu-bind=" + cpu_bind_of_slurm(plan.bind_to));
   } else if (plan.oversubscribed || plan.bind_to == "none") {
     words.emplace_back("--cpu-bind=none");
+  }
+  if (plan.ranks_per_node > 0) {
+    words.push_back("--ntasks-per-node=" + std::to_string(plan.ranks_per_node));
   }
   if (!plan.map_by.empty()) {
     words.emplace_back(plan.map_by == "node"     ? "--distribution=cyclic"
@@ -155,10 +173,10 @@ Words srun(const Launcher& launcher, const LaunchPlan& plan) {
 }
 
 Words custom(const Launcher& launcher, const LaunchPlan& plan) {
-  if (!plan.bind_to.empty() || !plan.map_by.empty()) {
-    throw Failure(
-        "--bind-to and --map-by cannot be passed to the launch template '" + launcher.path + "'",
-        "Write the options into the template ('launch' of the cluster).");
+  if (!plan.bind_to.empty() || !plan.map_by.empty() || plan.ranks_per_node > 0) {
+    throw Failure("--bind-to, --map-by and --ppn cannot be passed to the launch template '" +
+                      launcher.path + "'",
+                  "Write the options into the template ('launch' of the cluster).");
   }
   const Words command = uniform_command(plan);
   std::string quoted;

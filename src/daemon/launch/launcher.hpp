@@ -34,8 +34,10 @@ struct LaunchPlan {
   std::string session_dir;             ///< where the launcher may keep its files; empty: anywhere
   bool here = false;                   ///< all ranks run on the launcher's own host
   bool bind = true;                    ///< leave binding to the native launcher's default
-  std::string bind_to;                 ///< "core", "socket" or "none"; empty: as `bind` says
-  std::string map_by;                  ///< "core", "socket" or "node"; empty: its default
+  std::string bind_to;                 ///< "hwthread", "core", "numa", "socket" or "none"; empty:
+                                       ///< as `bind` says
+  std::string map_by;                  ///< "slot", "core", "socket" or "node"; empty: its default
+  int ranks_per_node = 0;              ///< at most; 0: its default. Then `map_by` is empty
 };
 
 /// The native launcher's command line. Values of variables never appear in it, only names.

@@ -78,10 +78,49 @@ TEST(Launcher, BindingMoreRanksThanCores) {
               ElementsAre("--overcommit", "--cpu-bind=sockets"));
 }
 
+TEST(Launcher, BindingToPartsOfACoreAndMemory) {
+  using enum LauncherKind;
+  for (const auto kind : {OpenMpi4, OpenMpi5, Hydra}) {
+    const std::string dashes = kind == Hydra ? "-" : "--";
+    EXPECT_THAT(options_of(kind, "hwthread", ""), ElementsAre(dashes + "bind-to", "hwthread"));
+    EXPECT_THAT(options_of(kind, "numa", ""), ElementsAre(dashes + "bind-to", "numa"));
+  }
+  EXPECT_THAT(options_of(Srun, "hwthread", ""), ElementsAre("--cpu-bind=threads"));
+  EXPECT_THAT(options_of(Srun, "numa", ""), ElementsAre("--cpu-bind=ldoms"));
+  EXPECT_THAT(options_of(Hydra, "core", "slot"), ElementsAre("-bind-to", "core"));
+  EXPECT_THAT(options_of(Srun, "core", "slot"),
+              ElementsAre("--cpu-bind=cores", "--distribution=block:block"));
+}
+
+TEST(Launcher, RanksPerNode) {
+  using enum LauncherKind;
+  const std::vector<std::pair<LauncherKind, Words>> wanted{
+      {OpenMpi4, {"--map-by", "ppr:3:node"}},
+      {OpenMpi5, {"--map-by", "ppr:3:node"}},
+      {Hydra, {"-ppn", "3"}},
+      {Srun, {"--ntasks-per-node=3"}},
+  };
+  for (const auto& [kind, options] : wanted) {
+    LaunchPlan plan = one_part();
+    plan.ranks_per_node = 3;
+    const Words words = launch_command({kind, "/m"}, plan);
+    EXPECT_NE(std::search(words.begin(), words.end(), options.begin(), options.end()), words.end());
+    plan.hosts = {"a", "b", "c", "d"};
+    const Words with_hosts = launch_command({kind, "/m"}, plan);
+    if (kind != Srun) EXPECT_THAT(with_hosts, testing::Contains("a:3,b:3,c:3,d:3"));
+  }
+}
+
 TEST(Launcher, TemplatesTakeNoBinding) {
-  LaunchPlan plan = one_part();
-  plan.bind_to = "core";
-  EXPECT_THROW(launch_command({LauncherKind::Template, "x -n {n} {command}"}, plan), Failure);
+  LaunchPlan binding = one_part();
+  binding.bind_to = "core";
+  LaunchPlan mapping = one_part();
+  mapping.map_by = "node";
+  LaunchPlan dense = one_part();
+  dense.ranks_per_node = 2;
+  for (const LaunchPlan& plan : {binding, mapping, dense}) {
+    EXPECT_THROW(launch_command({LauncherKind::Template, "x -n {n} {command}"}, plan), Failure);
+  }
 }
 
 TEST(Launcher, OpenMpi4) {

@@ -142,13 +142,16 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   if (chosen == nullptr) throw Failure("the control message 'spawn' names no program");
   const auto& settings = configure_.settings;
   const int ranks_here = around.shared_host ? around.world_size : request.size;
-  const bool crowded = !inside_allocation() && ranks_here > usable_cores();
+  // Slurm gives a crowded job one core of each node, and knows its nodes better than this host.
+  const bool elsewhere = inside_allocation() || chosen->launcher.kind == LauncherKind::Srun;
+  const bool crowded = !elsewhere && ranks_here > usable_cores();
   launch.oversubscribed =
       settings.contains("oversubscribed") ? settings["oversubscribed"] == true : crowded;
   // Native launchers know nothing of each other: both would bind their first rank to core 0.
   launch.bind = settings.contains("bind") ? settings["bind"] == true : !around.shared_host;
   launch.bind_to = settings.value("bind_to", "");
   launch.map_by = settings.value("map_by", "");
+  launch.ranks_per_node = settings.value("ranks_per_node", 0);
   // Elsewhere the folder would be made and left.
   const bool here_only = configure_.hosts.empty() && !inside_allocation();
   if (around.shared_host && here_only) launch.session_dir = around.runtime_dir;
