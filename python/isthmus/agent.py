@@ -304,7 +304,7 @@ class Agent:
             return "the connection was lost", ""
         if not self.said_hello:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
-            if trouble := troubles.before_hello(self.target, status, setup):
+            if trouble := troubles.before_hello(self.target, status, setup, self._stderr):
                 return trouble.sentence, trouble.remedy
         if status < 0 and self.target:
             program = program_for(self.target)

@@ -150,15 +150,28 @@ def host_behind(target: str) -> str:
     return name
 
 
-def try_reach(host: str) -> str:
-    """The remedy for a host that is not reached."""
+def try_reach(host: str, said: str = "") -> str:
+    """The remedy for a host that is not reached. `said` has the words of ssh."""
     if isinstance(host, Entry):
         return f"Try: {host} true. If that fails, correct 'start' in the grid file."
     ssh = os.environ.get("ISTHMUS_SSH") or "ssh"
+    if "Could not resolve hostname" in said:
+        return "Correct the name of the host, or define it in ~/.ssh/config."
+    if "Host key verification failed" in said:
+        return f"Try: {ssh} {host} true, and accept its key if it is the right one."
+    if any(words in said for words in _CLOSED):
+        return (
+            f"Try: {ssh} {host} true. If its ssh server has another port or is behind another "
+            "host, write Port or ProxyJump into ~/.ssh/config."
+        )
     return (
         f"Try: {ssh} {host} true. If that asks for a password or a code, first open a shared "
         f"connection (ControlMaster; {page('grid.md')}): without a terminal, ssh cannot ask."
     )
+
+
+# OpenSSH 9.2 of a server that does not answer.
+_CLOSED = ("Connection refused", "timed out", "No route to host", "Network is unreachable")
 
 
 def shielded(command: list[str]) -> list[str]:

@@ -160,7 +160,9 @@ def _install(host: str, prefix: str, parts: bytes) -> str:
             "Name another folder by --prefix.",
         )
     if done.returncode != 0:
-        raise RunError(f"{host}: {program_for(host)} could not connect{said}", try_reach(host))
+        raise RunError(
+            f"{host}: {program_for(host)} could not connect{said}", try_reach(host, said)
+        )
     try:
         facts = examine(host, prefix)
     except NotExaminedError as error:

@@ -2,7 +2,7 @@
 the same in `isthmus run` and `isthmus doctor`."""
 
 import re
-from collections.abc import Mapping, MutableSequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 
 from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_reach
@@ -52,13 +52,16 @@ def cannot_start(program: str, reason: str | None) -> Trouble:
     return Trouble("Isthmus", f"cannot start {program}: {reason}", remedy)
 
 
-def before_hello(target: str | None, status: int, setup: str) -> Trouble | None:
+def before_hello(
+    target: str | None, status: int, setup: str, said: Sequence[str]
+) -> Trouble | None:
     """The process ended before isthmusd said a word. `target` is where ssh went, `setup` what
-    `end_of_setup` found. Returns None if the status alone says nothing."""
+    `end_of_setup` found, `said` the lines on its standard error. Returns None if the status alone
+    says nothing."""
     if setup:
         return Trouble("setup", f"its setup ended with status {setup}", SETUP_REMEDY)
     if target and status == 255 and not isinstance(target, Entry):
-        return Trouble("ssh", "ssh could not connect", try_reach(target))
+        return Trouble("ssh", "ssh could not connect", try_reach(target, " ".join(said)))
     if status in (126, 127):
         where = " there" if target else ""
         remedy = _PREFIX_THERE if target else _PREFIX_HERE

@@ -27,10 +27,28 @@ def test_a_process_that_ended_before_isthmusd_spoke():
     setup = end_of_setup(lines)
     assert (setup, lines) == ("3: module load x", ["some output"])
     found = [
-        before_hello("host", 1, setup),
-        before_hello("host", 255, ""),
-        before_hello(None, 127, ""),
+        before_hello("host", 1, setup, lines),
+        before_hello("host", 255, "", []),
+        before_hello(None, 127, "", []),
     ]
     assert [trouble.what for trouble in found if trouble] == ["setup", "ssh", "Isthmus"]
     assert all(trouble.remedy for trouble in found if trouble)
-    assert before_hello(None, 1, "") is None
+    assert before_hello(None, 1, "", []) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("ssh: Could not resolve hostname n1: Name or service not known", "Correct the name"),
+        ("ssh: connect to host n1 port 22: Connection refused", "Port or ProxyJump"),
+        ("ssh: connect to host n1 port 22: Connection timed out", "Port or ProxyJump"),
+        ("ssh: connect to host n1 port 22: No route to host", "Port or ProxyJump"),
+        ("Host key verification failed.", "accept its key"),
+        ("me@n1: Permission denied (publickey,password).", "asks for a password"),
+        ("", "asks for a password"),
+    ],
+)
+def test_a_remedy_for_each_word_of_ssh(line, remedy):
+    trouble = before_hello("n1", 255, "", ["Warning: something", line])
+    assert trouble
+    assert remedy in trouble.remedy

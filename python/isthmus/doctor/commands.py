@@ -50,4 +50,6 @@ def doctor(
         checks.this_host(say)
     if json:
         findings.print_json(found)
+    else:
+        print(findings.summary(found))
     raise typer.Exit(findings.status(found))

@@ -30,6 +30,21 @@ def status(findings: Sequence[Finding]) -> int:
     return int(any(finding.level == "fail" for finding in findings))
 
 
+def summary(findings: Sequence[Finding]) -> str:
+    """Such as "3 ok, 1 warning"."""
+    names: dict[Level, tuple[str, str]] = {
+        "ok": ("ok", "ok"),
+        "warn": ("warning", "warnings"),
+        "fail": ("failure", "failures"),
+    }
+    counts = {level: sum(f.level == level for f in findings) for level in names}
+    return ", ".join(
+        f"{counts[level]} {one if counts[level] == 1 else many}"
+        for level, (one, many) in names.items()
+        if counts[level]
+    )
+
+
 def print_json(findings: Sequence[Finding]) -> None:
     print(json.dumps({"findings": [vars(f) for f in findings], "ok": status(findings) == 0}))
 

@@ -140,7 +140,8 @@ def _next_json(said: Iterator[str]) -> dict[str, Any] | None:
 
 def _why_not(host: str | None, status: int, said: str) -> NotExaminedError:
     lines = [line.removeprefix(QUOTE) for line in said.splitlines()]
-    trouble = troubles.before_hello(host, status, troubles.end_of_setup(lines))
+    setup = troubles.end_of_setup(lines)
+    trouble = troubles.before_hello(host, status, setup, lines)
     if trouble is None:
         return NotExaminedError(
             "Isthmus",

@@ -74,7 +74,7 @@ class Part:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  | ")
         if self.host and done.returncode == 255:
             raise RunError(f"cluster {self.cluster}: ssh could not connect\n  | {said}",
-                           try_reach(self.host))  # fmt: skip
+                           try_reach(self.host, said))  # fmt: skip
         raise RunError(
             f"cluster {self.cluster}: {self.scheduler.title} did not take the job\n  | {said}"
         )
