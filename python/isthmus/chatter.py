@@ -1,6 +1,6 @@
 """Native launchers print long blocks about ranks that failed, in a numbering of their own, and
 about innocent clusters too. Isthmus says the same in one sentence. The blocks are taken out of the
-ranks' output, and kept for runs that end before Isthmus knows more."""
+ranks' output, and kept for users who want each step (-v)."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,9 @@ _SIGNS = (
     b"[proxy:",
     b"[mpiexec@",
 )
-# Hydra prints its bars sign by sign, so that lines come in pieces of any length.
+# Hydra prints its bars sign by sign, so that lines come in pieces of any length. Its block begins
+# with an empty line.
+_MAY_OPEN = rb"(?:\A|(?<=\n))\n(?:={1,90}(?:\r?\n([^\n]*))?)?\Z"
 _BAR_BEGUN = rb"={1,90}"
 _HYDRAS = (
     _BAD,
@@ -122,7 +124,12 @@ class Chatter:
         held = self._held.setdefault(fd, [])
         data = self._begun.pop(fd, b"") + data
         last = data[data.rfind(b"\n") + 1 :]
-        if last and _may_become_hydras(last):
+        opening = None if held else re.search(_MAY_OPEN, data)
+        if opening and _BAD.startswith(opening[1] or b""):
+            last = data[opening.start() :]
+            self._begun[fd] = last
+            data = data.removesuffix(last)
+        elif last and _may_become_hydras(last):
             self._begun[fd] = last
             data = data.removesuffix(last)
         if fd in self._behind:  # prterun 3 ends its blocks with a NUL

@@ -30,7 +30,7 @@ Isthmus stays out of it, unless the run is profiled or has --guests.
 
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
 error of the ranks come out unchanged. Messages of native launchers about failed ranks are shown \
-with -v, or if Isthmus has no better message. Ctrl-C and SIGTERM end all ranks on all clusters; a \
+only with -v. Ctrl-C and SIGTERM end all ranks on all clusters; a \
 second one does not wait for that. Ctrl-Z stops the whole job, ranks too, and 'fg' continues it. \
 Ctrl-\\ (SIGQUIT) shows in which MPI call each rank waits, and for which ranks; the run goes on. \
 --timeout shows the same at the end; 'isthmus top' shows it at any time, from another terminal. \

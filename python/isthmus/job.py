@@ -269,8 +269,7 @@ class Job:
                 self._members.changed()
             case "exit":
                 member.joined = member.joined or bool(message.get("joined"))
-                told = self._spawning is not None and self._spawning.starts(member)
-                await self._output.rest(member, told=told)
+                await self._output.rest(member)
                 self._exited(member, message)
             case "abort":
                 self._reasons.abort(message)

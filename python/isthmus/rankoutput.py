@@ -33,14 +33,14 @@ class RankOutput:
             data = self._last_words.sift(data, known)
         await self._relay.put(id(member.agent), fd, data)
 
-    async def rest(self, member: Member, *, told: bool) -> None:
-        """At the end of a member's output: writes what waits. If its ranks never joined, the native
-        launcher's own words follow, as Isthmus has none. `told`: the program gets the reason."""
+    async def rest(self, member: Member) -> None:
+        """At the end of a member's output: writes what waits. The native launcher's own words
+        follow if the user wants each step: Isthmus has its own sentence for the same."""
         if not self._sifted:
             return
         for fd, data in member.chatter.rest():
             await self._relay.put(id(member.agent), fd, data)
-        if self._voice.verbose or not (member.joined or told):
+        if self._voice.verbose:
             name = member.cluster.name
             lines = [f"cluster {name}: ".encode() + line for line in member.chatter.kept]
             await self._relay.put(id(member.agent), 2, b"".join(lines))

@@ -79,10 +79,6 @@ class Spawning:
                 for start in starts:
                     self._starting.pop(id(start.member), None)
 
-    def starts(self, member: Member) -> bool:
-        """Whether the member is being started; then the program hears how that ends."""
-        return id(member) in self._starting
-
     def joined(self, member: Member) -> None:
         if start := self._starting.get(id(member)):
             _tell(start, None)

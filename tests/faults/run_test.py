@@ -80,6 +80,15 @@ def check_death(
         assert noise not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(("shell", "status"), [("exit 3", 3), ("kill -SEGV $$", 139)])
+def test_a_program_that_fails_before_mpi_init(grid: Grid, faults, shell, status):
+    """One sentence, without the native launchers' words."""
+    mpi = {"ompi": "openmpi"}.get(library_of(faults), "mpich")
+    done = grid.run("--mpi", mpi, "-n", 4, "sh", "-c", shell)
+    check(done, status, "isthmus: cluster ", ": the program ")
+    assert (len(done.stderr.splitlines()), done.stdout) == (1, ""), done.stderr
+
+
 @pytest.mark.parametrize("rank", [0, 3])
 def test_rank_killed(grid: Grid, faults, rank):
     check_death(grid.run("-n", 4, faults, "kill", rank), 9, rank, library_of(faults))
