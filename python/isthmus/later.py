@@ -23,7 +23,7 @@ GROUPS = {
 _OTHERS = "Other packages"
 # The place of each: a function, or an application of several commands.
 COMMANDS = {
-    "jobs": "isthmus.queues.commands:jobs",
+    "jobs": "isthmus.queues.listed:jobs",
     "attach": "isthmus.queues.commands:attach",
     "cancel": "isthmus.queues.commands:cancel",
     "doctor": "isthmus.doctor.commands:doctor",

@@ -77,3 +77,13 @@ def format_rate(rate: float) -> str:
         if rate >= limit:
             return f"{rate / limit:g} {unit}"
     return f"{rate:g} bit/s"
+
+
+def length(seconds: float) -> str:
+    """A long time in one or two units."""
+    whole = max(0, int(seconds))
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -143,7 +143,7 @@ def test_two_jobs_meet(pbs: Pbs, mixed):
     done = pbs.isthmus("attach", job.name)
     assert (done.returncode, sorted(done.stdout.splitlines())) == (0, WORLD), done.stderr
     eventually(pbs.all_over, "the end of both jobs")
-    assert f"cluster east: PBS job {pbs.jobs('east')[0]}" in pbs.isthmus("jobs").stdout
+    assert f"PBS job {pbs.jobs('east')[0]}" in pbs.isthmus("jobs").stdout
     assert not list(pbs.folder.rglob("*.pem")), "keys of a job that has ended"
 
 
@@ -162,7 +162,7 @@ def test_one_waits_and_is_given_back(pbs: Pbs, mixed):
     assert ended(job)["status"] == 0, said.read_text()
     assert sorted((job / "out").read_text().splitlines()) == WORLD
     last = pbs.jobs("east")[-1]
-    assert f"cluster east: PBS job {last}" in pbs.isthmus("jobs").stdout
+    assert f"PBS job {last}" in pbs.isthmus("jobs").stdout
 
 
 def test_one_that_was_given_back_is_cancelled(pbs: Pbs, mixed):

@@ -1,6 +1,7 @@
 """Jobs whose parts come from the queues of two real Slurms."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -136,8 +137,12 @@ def test_two_jobs_meet(queues, hello):
     assert sorted(done.stdout.splitlines()) == WORLD
     assert state(job) == {"state": "ended", "status": 0, "sentence": ""}
     listed = queues.isthmus("jobs").stdout
-    assert f"{job.name}: ended with status 0; submitted" in listed
-    assert "\n  cluster b: Slurm job " in listed
+    assert re.search(rf"^{job.name} +ended +\d+ s +a +Slurm job \d+", listed, re.MULTILINE)
+    assert re.search(r"^ +b +Slurm job \d+", listed, re.MULTILINE)
+    (row,) = json.loads(queues.isthmus("jobs", "--json").stdout)
+    assert (row["job"], row["state"], row["status"]) == (job.name, "ended", 0)
+    assert queues.isthmus("jobs", "--forget").stdout == f"forgot {job.name}\n"
+    assert "no job was submitted from here" in queues.isthmus("jobs").stdout
 
 
 def test_one_waits_and_is_given_back(queues, hello):

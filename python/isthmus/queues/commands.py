@@ -1,6 +1,5 @@
 """The commands `isthmus submit`, `join`, `jobs`, `attach` and `cancel`."""
 
-import asyncio
 import contextlib
 import os
 import secrets
@@ -30,6 +29,7 @@ from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
 from isthmus.queues.keys import Lock, make_key, write_private
+from isthmus.queues.listed import state_of
 from isthmus.queues.options import SubmitOptions
 from isthmus.queues.orchestrator import Orchestrator, detach
 from isthmus.queues.submission import Part
@@ -254,37 +254,6 @@ JobName = Annotated[
 ]
 
 
-def _state(job: place.Place) -> str:
-    said = job.facts("state.json")
-    state = str(said.get("state", "unknown"))
-    if state == "ended":
-        return f"ended with status {said.get('status')}"
-    if not job.lives:
-        return "lost: its process is gone"
-    at = job.facts("job.json").get("at")
-    return f"{state} at {at}" if state == "waiting" and at else state
-
-
-def jobs(
-    ask: Annotated[bool, typer.Option("--ask", help="Also ask the schedulers, by ssh.")] = False,
-) -> None:
-    """List the jobs that were submitted from here, and what they wait for."""
-    for job in place.every():
-        facts = job.facts("job.json")
-        parts = [submission.part_of(part) for part in facts.get("parts", [])]
-        said = asyncio.run(_states(parts)) if ask and job.lives else [""] * len(parts)
-        minutes = (time.time() - float(facts.get("submitted", time.time()))) / 60
-        program = " : ".join(facts.get("program", []))
-        print(f"{job.name}: {_state(job)}; submitted {minutes:.0f} min ago: {program}")
-        for part, word in zip(parts, said, strict=True):
-            name = f"{part.scheduler.title} job {part.identifier}" if part.identifier else "by hand"
-            print(f"  cluster {part.cluster}: {name}" + (f", {word}" if word else ""))
-
-
-async def _states(parts: Sequence[Part]) -> list[str]:
-    return await asyncio.gather(*(part.state() for part in parts))
-
-
 def attach(name: JobName) -> int:
     """Show the output of a submitted job as it comes. Ctrl-C leaves the job alone.
 
@@ -306,7 +275,7 @@ def attach(name: JobName) -> int:
     said = job.facts("state.json")
     if said.get("state") != "ended":
         raise RunError(
-            f"{job.name} is {_state(job)}",
+            f"{job.name} is {state_of(job)}",
             f"`isthmus cancel {job.name}` removes what may be left of it in queues.",
         )
     return int(said.get("status", 1))
@@ -326,4 +295,4 @@ def cancel(name: JobName) -> None:
         print(f"isthmus: {trouble}", file=sys.stderr)
     while job.lives:
         time.sleep(_FOLLOW_PAUSE)
-    print(f"{job.name}: {_state(job)}")
+    print(f"{job.name}: {state_of(job)}")

@@ -52,7 +52,8 @@ class Guest:
 class Door:
     """Of one job. `say` is given what is worth telling; `over(cluster)` asks the cluster's
     scheduler whether its part will never come, and says why, or returns an empty text;
-    `moved(cluster, printed)` gets the output of the command that gave a part back to its queue."""
+    `moved(cluster, printed)` gets the output of the command that gave a part back to its queue.
+    `here(clusters)` hears which parts are connected, at each change."""
 
     def __init__(
         self,
@@ -62,6 +63,7 @@ class Door:
         say: Callable[[str], None],
         over: Callable[[str], Awaitable[str]],
         moved: Callable[[str, str], None] = lambda cluster, printed: None,
+        here: Callable[[list[str]], None] = lambda clusters: None,
     ) -> None:
         self._clusters = list(clusters)
         self._lock = lock
@@ -69,6 +71,7 @@ class Door:
         self._say = say
         self._over = over
         self._moved = moved
+        self._here = here
         self.guests: dict[str, Guest] = {}
         self._news = asyncio.Event()
         self._left: set[str] = set()  # have gone again; their schedulers know why
@@ -115,14 +118,20 @@ class Door:
             return
         guest = Guest(arrival, said, time.monotonic())
         self.guests[cluster] = guest
+        self._tell_here()
         self._left.discard(cluster)
         self._say(f"cluster {cluster} has come ({guest.label})")
         self._news.set()
         await arrival.exited.wait()
         if self.guests.get(cluster) is guest:
             del self.guests[cluster]
+            self._tell_here()
             self._left.add(cluster)
             self._news.set()
+
+    def _tell_here(self) -> None:
+        if not self._begun:  # afterwards they leave because the job ends
+            self._here(list(self.guests))
 
     def _refusal(self, cluster: str, said: Message) -> str:
         """Why the part with the key of `cluster` may not join; empty where it may."""
@@ -189,6 +198,7 @@ class Door:
             if hold is None or now - guest.since < hold:
                 continue
             del self.guests[cluster]
+            self._tell_here()
             said = f"after {format_time(hold)}, {self._awaited(but=cluster)}"
             self._say(f"cluster {cluster} goes back into its queue: {said}")
             self._returning.add(cluster)

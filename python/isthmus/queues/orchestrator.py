@@ -67,7 +67,7 @@ class Orchestrator:
 
     async def run(self, listening: socket.socket) -> None:
         """Runs to the end, which is noted in the folder."""
-        self._note("waiting")
+        self._note("waiting", here=[])
         door = Door(
             [cluster.name for cluster in self._plan.clusters],
             self._lock,
@@ -75,6 +75,7 @@ class Orchestrator:
             self._voice.say,
             self._why_over,
             self._moved,
+            lambda clusters: self._note("waiting", here=clusters),
         )
         await door.open(listening)
         loop = asyncio.get_running_loop()

@@ -9,7 +9,7 @@ from rich.text import Text
 from isthmus.seeing.rows import Rows
 from isthmus.seeing.runs import Run
 from isthmus.seeing.sight import Rank, Sight, Traffic
-from isthmus.units import format_bytes
+from isthmus.units import format_bytes, length
 from isthmus.whereabouts import ranks_text
 
 _STATES = {
@@ -83,7 +83,7 @@ def live(sight: Sight, *, room: int | None = None) -> RenderableType:
 
 
 def _head(sight: Sight) -> Text:
-    runs = _length(sight.time - sight.started)
+    runs = length(sight.time - sight.started)
     text = f"{sight.job}  {sight.size} ranks  for {runs}  {sight.program}"
     return Text(text, no_wrap=True, overflow="ellipsis")
 
@@ -149,7 +149,7 @@ def _waits(sight: Sight) -> list[str]:
             alike.setdefault(rank.waits_for, []).append(rank)
     groups = [(max(r.seconds for r in ranks), text, ranks) for text, ranks in alike.items()]
     return [
-        f"{ranks_text([r.rank for r in ranks])}: {text}, for {_length(longest)}"
+        f"{ranks_text([r.rank for r in ranks])}: {text}, for {length(longest)}"
         for longest, text, ranks in sorted(groups, key=lambda group: -group[0])
     ]
 
@@ -173,12 +173,3 @@ def _clock(since_1970: float) -> str:
     then = time.localtime(since_1970)
     today = time.strftime("%F", then) == time.strftime("%F")
     return time.strftime("%T" if today else "%F %T", then)
-
-
-def _length(seconds: float) -> str:
-    whole = max(0, int(seconds))
-    if whole < 120:
-        return f"{whole} s"
-    if whole < 7200:
-        return f"{whole // 60} min"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
