@@ -115,6 +115,11 @@ def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
 def _each(parts: Sequence[tuple[str, Sequence[str], type[Any]]]) -> list[Any]:
     """UsageError has the errors of all parts."""
     parsed: list[Any] = []
+    if len(parts) > 1 and (empty := [n for n, (_, words, _) in enumerate(parts, 1) if not words]):
+        raise UsageError(
+            f"part {empty[0]} of the command line, between two ':' or at an end, has no program",
+            "Remove the ':', or add a program.",
+        )
 
     def parse(part: tuple[str, Sequence[str], type[Any]]) -> None:
         parsed.append(_parsed(*part))
@@ -178,5 +183,6 @@ def _command(words: list[str]) -> int:
             return EXIT_USAGE
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
         known = words[:1] if words and _is_command(words[0]) else []
-        print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
+        path = getattr(getattr(error, "ctx", None), "command_path", "")
+        print(f"  See: {path or ' '.join(['isthmus', *known])} --help", file=sys.stderr)
         return EXIT_USAGE

@@ -194,6 +194,31 @@ def _value(words: list[str], names: list[str]) -> str:
     return words[at[-1] + 1] if at else joint[-1] if joint else ""
 
 
+class CommandOfWords(Command):
+    """Its last argument is a command line: options of that are not its own, with or without `--`.
+    Its own options stand before."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            plain: list[str] = super().parse_args(ctx, args)
+            return plain
+        options = {name: param for param in self.get_params(ctx) for name in _names(param)}
+        before = sum(getattr(p, "param_type_name", "") == "argument" for p in self.params) - 1
+        rest = list(args)
+        words: list[str] = []
+        while rest and rest[0] != "--" and (before or _is_option(rest[0])):
+            word = rest.pop(0)
+            words.append(word)
+            if not _is_option(word):
+                before -= 1
+            elif "=" not in word and not getattr(options.get(word), "is_flag", True):
+                words += rest[:1]
+                rest = rest[1:]
+        rest = rest[1:] if rest[:1] == ["--"] else rest
+        parsed: list[str] = super().parse_args(ctx, [*words, "--", *rest] if rest else words)
+        return parsed
+
+
 class Application(typer.Typer):
     """An application with these commands. `isthmus completion` serves shells; typer's own options
     for that would write into the user's files."""

@@ -33,6 +33,15 @@ _TABLES: dict[str, type[Table]] = {
 }
 
 
+# Keys whose values have units.
+_UNITS = {
+    **dict.fromkeys(("delay", "jitter", "rtt"), "20 ms"),
+    **dict.fromkeys(("wait", "patience"), "10 min"),
+    **dict.fromkeys(("rate", "link"), "1 Gbit/s"),
+    **dict.fromkeys(("queue", "buffer"), "2 MB"),
+}
+
+
 def complaints(error: "ValidationError", data: Any) -> list[Complaint]:
     """All errors. A misspelt key is not also shown as missing."""
     found = [(_key_path(data, each["loc"]), each) for each in error.errors()]
@@ -118,6 +127,8 @@ def explain(
     if wanted == "a table" and len(loc) == 2 and isinstance(value, list):
         name = f"{loc[0]}.{loc[1]}"
         return f"is written [[{name}]]; write [{name}], with one pair of brackets"
+    if wanted == "a string" and isinstance(value, (int, float)) and loc[-1] in _UNITS:
+        wanted = f"a string with a unit, such as '{_UNITS[str(loc[-1])]}'"
     return f"must be {wanted}; it is {_toml_type(value)}"
 
 

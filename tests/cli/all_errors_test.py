@@ -148,3 +148,62 @@ def test_all_errors_of_a_command_line(command, words, said, capsys):
 def test_one_error_is_shown_once(words, capsys):
     assert main(words) == 2
     assert capsys.readouterr().err.count("isthmus: ") <= 1
+
+
+@pytest.mark.parametrize(
+    "words", [["./a", ":"], ["./a", ":", ":", "./b"], ["./a", ":", "./b", ":"]]
+)
+@pytest.mark.parametrize("command", ["run", "submit"])
+def test_a_part_without_a_program_is_named(command, words, capsys):
+    (said,) = refused([command, *words], capsys)
+    assert said.startswith(f"part {3 if words[-1] == ':' and len(words) > 2 else 2} of the command")
+
+
+@pytest.mark.parametrize(
+    ("words", "see"),
+    [
+        (["lab", "run"], "isthmus lab run --help"),
+        (["lab", "frob"], "isthmus lab --help"),
+        (["profile", "show"], "isthmus profile show --help"),
+        (["run"], "isthmus run --help"),
+        (["join", "--frob"], "isthmus join --help"),
+    ],
+)
+def test_errors_name_the_help_of_their_command(words, see, capsys):
+    if words[0] == "join":  # its parser also stands alone
+        with pytest.raises(SystemExit, match="2"):
+            main(words)
+    else:
+        assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("isthmus: ")
+    assert said.endswith(f"\n  See: {see}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "hablott", "isthmus", "run", "-n", "4", "./app"],
+        ["run", "--nodes", "3", "hablott", "--set=a=b", "isthmus", "run", "-n", "4", "./app"],
+        ["run", "hablott", "--nodes", "3", "--", "isthmus", "run", "-n", "4"],
+    ],
+)
+def test_a_command_in_a_lab_needs_no_dashes(words, capsys):
+    (said,) = refused(["lab", *words], capsys)
+    assert said.startswith("unknown testbed 'hablott'")
+
+
+def test_options_before_a_command_in_a_lab_are_checked(capsys):
+    (said,) = refused(["lab", "run", "--nods", "3", "hablot", "ls", "-l"], capsys)
+    assert "has no option --nods; did you mean '--nodes'?" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [("wan.delay=20", "with a unit, such as '20 ms'; it is the number 20"),
+     ("wan.rate=3", "such as '1 Gbit/s'; it is the number 3"),
+     ("site.a.mpi=3", "must be a string; it is the number 3")],
+)  # fmt: skip
+def test_values_without_a_unit(change, said, capsys):
+    (sentence,) = refused(["lab", "show", "hablot", "--set", change], capsys)
+    assert sentence.endswith(said)

@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 FIRST_PAUSE, CONNECT_PAUSE = 0.25, 5.0  # seconds between attempts to reach the orchestrator
 CONNECT_LIMIT = 600.0  # after so many it is taken for gone
@@ -309,8 +309,15 @@ def join(arguments: argparse.Namespace) -> int:
     return bridge(stream, [agent, "agent"])
 
 
+class _Parser(argparse.ArgumentParser):
+    """Words errors as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"isthmus: isthmus join: {message}\n  See: isthmus join --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="isthmus join", description=(
+    made = _Parser(prog="isthmus join", description=(
         "Start this cluster's agent and connect it to the orchestrator of a job. It waits there "
         "for the other clusters. `isthmus submit` writes batch scripts that do this."
     ))  # fmt: skip

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from isthmus import completing
-from isthmus.commandline import Application
+from isthmus.commandline import Application, CommandOfWords
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
 from isthmus.options import AsJson
@@ -122,7 +122,7 @@ def check(
     _finish(supervise.run_lab(network, lambda n, lab: checks.run(n, lab, seconds, every, json)))
 
 
-@lab_app.command()
+@lab_app.command(cls=CommandOfWords)
 def run(
     name: TestbedName,
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
@@ -171,7 +171,7 @@ def shell(
     _finish(_join(found, on, words))
 
 
-@lab_app.command("exec")
+@lab_app.command("exec", cls=CommandOfWords)
 def exec_(
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
     on: Annotated[
