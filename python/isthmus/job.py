@@ -98,7 +98,7 @@ class Job:
     async def run(self) -> Result:
         """Never raises for troubles of the run; they become its status."""
         loop = asyncio.get_running_loop()
-        self._output = RankOutput(self._plan, self._voice, self._stdout_gone)
+        self._output = RankOutput(self._voice, self._stdout_gone)
         self._signals.listen()
         if trouble := await self._lookout.open():
             self._voice.narrate(f"`isthmus ps` and `isthmus top` will not see this run: {trouble}")

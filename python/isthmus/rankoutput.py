@@ -4,20 +4,17 @@ from collections.abc import Callable
 
 from isthmus.chatter import LastWords
 from isthmus.members import Member
-from isthmus.plan import Plan
 from isthmus.relay import OutputRelay, Voice
 
 
 class RankOutput:
     """Passes the output of all ranks on to this process's output. Needs a running loop."""
 
-    def __init__(self, plan: Plan, voice: Voice, on_broken: Callable[[], None]) -> None:
+    def __init__(self, voice: Voice, on_broken: Callable[[], None]) -> None:
         """`on_broken` is called once, when nobody reads the output any more."""
-        self._plan = plan
         self._voice = voice
         self._relay = OutputRelay(on_broken)
         self._last_words = LastWords()
-        self._sifted = len(plan.clusters) > 1  # a native job of one cluster passes unsifted
 
     @property
     def last_words(self) -> list[str]:
@@ -26,9 +23,7 @@ class RankOutput:
 
     async def show(self, member: Member, fd: int, data: bytes, known: str) -> None:
         """`known` is the sentence that the launcher is going to print."""
-        own = member.chatter.sift(fd, data)
-        if self._sifted:
-            data = own
+        data = member.chatter.sift(fd, data)
         if fd == 2:
             data = self._last_words.sift(data, known)
         await self._relay.put(id(member.agent), fd, data)
@@ -36,8 +31,6 @@ class RankOutput:
     async def rest(self, member: Member) -> None:
         """At the end of a member's output: writes what waits. The native launcher's own words
         follow if the user wants each step: Isthmus has its own sentence for the same."""
-        if not self._sifted:
-            return
         for fd, data in member.chatter.rest():
             await self._relay.put(id(member.agent), fd, data)
         if self._voice.verbose:

@@ -80,11 +80,12 @@ def check_death(
         assert noise not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("ranks", [["-n", 4], ["--on", "east", "-n", 2]])
 @pytest.mark.parametrize(("shell", "status"), [("exit 3", 3), ("kill -SEGV $$", 139)])
-def test_a_program_that_fails_before_mpi_init(grid: Grid, faults, shell, status):
+def test_a_program_that_fails_before_mpi_init(grid: Grid, faults, shell, status, ranks):
     """One sentence, without the native launchers' words."""
     mpi = {"ompi": "openmpi"}.get(library_of(faults), "mpich")
-    done = grid.run("--mpi", mpi, "-n", 4, "sh", "-c", shell)
+    done = grid.run("--mpi", mpi, *ranks, "sh", "-c", shell)
     check(done, status, "isthmus: cluster ", ": the program ")
     assert (len(done.stderr.splitlines()), done.stdout) == (1, ""), done.stderr
 
