@@ -1,10 +1,12 @@
 """Real Slurms, one for each site: ranks under srun, queues, and how schedulers end jobs."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import mpis
 import pytest
 import slurms
 from running import Running
@@ -50,6 +52,54 @@ def test_ranks_under_srun(queues, hello, libraries):
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == WORLD
     assert done.stderr == ""
+
+
+BOUND = """
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  char host[64];
+  gethostname(host, sizeof host);
+  printf("%s %d %s %d\\n", argv[1], rank, host, CPU_COUNT(&set));
+  MPI_Finalize();
+  return 0;
+}
+"""
+# The hosts of the ranks of two sites, and the cores of each rank.
+FILLED = ["a1", "a1", "a2", "a2", "b1", "b1", "b2", "b2"]
+IN_TURN = ["a1", "a2", "a1", "a2", "b1", "b2", "b1", "b2"]
+PLACES = {"": (FILLED, 2), "--bind-to core": (FILLED, 1), "--map-by node": (IN_TURN, 2),
+          "--ppn 2 --bind-to core": (FILLED, 1)}  # fmt: skip
+
+
+def test_bound(lab, tmp_path):
+    """The name is short, since paths of sockets below tmp_path have it."""
+    (tmp_path / "bound.c").write_text("#define _GNU_SOURCE\n" + BOUND)
+    for mpi in (O4, M4):
+        command = [mpis.ALL[mpi].cc, "bound.c", "-o", mpi]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    run = shlex.join([*ISTHMUS, "run", "--timeout", "100"])
+    lines = [f"cd {tmp_path}"]
+    for number, options in enumerate(PLACES):
+        parts = f"--on a -n 4 ./{O4} {number} : --on b -n 4 ./{M4} {number}"
+        lines.append(f"{run} {options} {parts} || exit 1")
+    done = lab(
+        "run", "queues", "--set", "site.*.slots=2", "--", "sh", "-c", "\n".join(lines), timeout=500
+    )
+    assert done.returncode == 0, done.stderr
+    wanted = [
+        f"{number} {rank} {host} {cores}"
+        for number, (hosts, cores) in enumerate(PLACES.values())
+        for rank, host in enumerate(hosts)
+    ]
+    assert sorted(done.stdout.splitlines()) == sorted(wanted)
 
 
 def test_a_job_that_is_queued(queues, hello):

@@ -33,7 +33,8 @@ SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
+TaskPlugin={task}
+TaskPluginParam=None
 JobAcctGatherType=jobacct_gather/none
 SwitchType=switch/none
 MpiDefault=none
@@ -64,6 +65,8 @@ def configuration(network: Network, segment: Segment, folder: Path) -> str:
             frontend=segment.frontend,
             address=frontend.ports[0].address,
             folder=folder,
+            # Nodes of one slot would all bind to the first core.
+            task="task/affinity" if segment.slots > 1 else "task/none",
         )
     ]
     nodes = network.of_site(segment.name, "node")
