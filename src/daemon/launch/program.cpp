@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,8 @@
 
 namespace isthmus::daemon {
 namespace {
+
+constexpr const char* kSources[] = {".c", ".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F90"};
 
 namespace fs = std::filesystem;
 using std::chrono::seconds;
@@ -170,8 +173,13 @@ std::string find_program(const std::string& name, const Site& site) {
     throw Failure("'" + barred + "' on " + place(site) + " is a directory, not a program");
   }
   if (!barred.empty()) {
+    const std::string kind = fs::path(barred).extension();
+    const bool source =
+        std::find(std::begin(kSources), std::end(kSources), kind) != std::end(kSources);
+    const std::string built = fs::path(barred).stem();
     throw Failure("the program '" + barred + "' is not executable on " + place(site),
-                  "chmod +x " + barred);
+                  source ? "It is source text: compile it, as in mpicc " + barred + " -o " + built
+                         : "chmod +x " + barred);
   }
   std::string remedy = "Copy or build it there, or give its path.";
   if (name.find('/') == std::string::npos && fs::exists(base / name, error)) {

@@ -195,6 +195,8 @@ TEST_F(ProgramTest, NotThereOrNotRunnable) {
   write("data", "x", 0644);
   EXPECT_THAT(failure({"nowhere"}), HasSubstr("'nowhere' is not found on here (cluster east)"));
   EXPECT_THAT(failure({"./data"}), HasSubstr("is not executable on here"));
+  write("hello.c", "int main() {}", 0644);
+  EXPECT_THAT(failure({"./hello.c"}), HasSubstr("is not executable on here"));
   EXPECT_THAT(failure({folder_.path()}), HasSubstr("is a directory"));
   EXPECT_THAT(failure({""}), HasSubstr("empty"));
 }
