@@ -8,7 +8,7 @@ from isthmus.partoptions import PartOptions
 
 _BIND, _MAP = "--bind-to", "--map-by"
 # All native launchers know these (src/daemon/launch/launcher.cpp).
-_KNOWN = {
+KNOWN = {
     _BIND: ("hwthread", "core", "numa", "socket", "none"),
     _MAP: ("slot", "core", "socket", "node"),
 }
@@ -40,7 +40,7 @@ def given_options(run: PartOptions) -> Iterator[tuple[str, str]]:
 
 def setting(option: str, value: str) -> tuple[str, str]:
     """The name of the agent's setting, and the value. UsageError if not all launchers know it."""
-    known = _KNOWN[option]
+    known = KNOWN[option]
     if value not in known:
         near = did_you_mean(value, known)
         raise UsageError(

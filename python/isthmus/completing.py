@@ -60,3 +60,11 @@ runs = _offered(_runs)
 def place(where: str) -> Callable[[str], list[str]]:
     """Names that a function returns; it is named as `later.fetch` wants it."""
     return _offered(lambda: [str(name) for name in later.fetch(where)()])
+
+
+def _known(option: str) -> list[str]:
+    return list(later.fetch("isthmus.binding:KNOWN")[option])
+
+
+bind_to = _offered(lambda: _known("--bind-to"))
+map_by = _offered(lambda: _known("--map-by"))

@@ -128,6 +128,7 @@ class PartOptions:
             help="Ask the native launcher of each cluster to bind ranks: 'hwthread', 'core', "
             "'numa', 'socket' or 'none'. Default: the launcher decides. It binds nothing if "
             "clusters share a host, or if there are more ranks than cores.",
+            completion="bind_to",
             panel=_WHOLE_RUN,
         ),
     ] = None
@@ -137,6 +138,7 @@ class PartOptions:
             metavar="WHAT",
             help="Ask the native launcher of each cluster to place its ranks in turns over each "
             "'core', 'socket' or 'node', or by 'slot': it fills one node after the other.",
+            completion="map_by",
             panel=_WHOLE_RUN,
         ),
     ] = None

@@ -102,6 +102,9 @@ def test_values_are_completed(tmp_path, monkeypatch):
     assert completed("isthmus attach isthmus-1") == ["isthmus-1b"]
     assert completed("isthmus cancel ") == ["isthmus-0a", "isthmus-1b"]
     assert "matsuda" in completed("isthmus lab run m")
+    assert "matsuda-fig6" in completed("isthmus bench papers matsuda-")
+    assert completed("isthmus run --bind-to s") == ["socket"]
+    assert completed("isthmus run --map-by n") == ["node"]
     monkeypatch.setenv("ISTHMUS_GRID", str(file))
     assert completed("isthmus run --on t") == ["tsukuba"]
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from isthmus import completing
 from isthmus.errors import RunError, UsageError, listing
 from isthmus.options import AsJson
 from isthmus.tables import console
@@ -21,6 +22,7 @@ LabId = Annotated[
         "--lab",
         metavar="ID",
         help="Which lab. Commands that change one, or run in one, need it outside of labs.",
+        autocompletion=completing.place("isthmus_lab.lab.registry:names"),
     ),
 ]
 LinkName = Annotated[
@@ -35,10 +37,12 @@ def model_of(lab: Lab) -> Network:
     return work_out(str(facts["testbed"]), testbed.Testbed.model_validate(facts["model"]))
 
 
-def _change(lab: str | None, link: str, to: dict[str, object]) -> None:
+def _change(did: str, lab: str | None, link: str, to: dict[str, object]) -> None:
+    """`did` says it in a word, for the user."""
     found = registry.find(lab, to_change=True)
     for name, way in ways_of(model_of(found), link):
         wan.ask(found, name, op="set", link={way: to})
+    print(f"{did} {link if link != 'all' else 'all links'} of {found.id}")
 
 
 def ways_of(network: Network, text: str) -> list[tuple[str, str]]:
@@ -62,12 +66,12 @@ def ways_of(network: Network, text: str) -> list[tuple[str, str]]:
 
 def cut(link: LinkName, lab: LabId = None) -> None:
     """Cut a WAN link. Data on it is lost, and nothing passes until it is restored."""
-    _change(lab, link, {"up": False})
+    _change("cut", lab, link, {"up": False})
 
 
 def restore(link: LinkName, lab: LabId = None) -> None:
     """Restore a WAN link that was cut."""
-    _change(lab, link, {"up": True})
+    _change("restored", lab, link, {"up": True})
 
 
 def set_(
@@ -85,7 +89,7 @@ def set_(
     lab: LabId = None,
 ) -> None:
     """Change a WAN link of a running lab."""
-    _change(lab, link, settings.parse(values))
+    _change(f"set {', '.join(values)} on", lab, link, settings.parse(values))
 
 
 def stats(lab: LabId = None, json: AsJson = False) -> None:

@@ -144,6 +144,11 @@ def sweep() -> list[Lab]:
     return running
 
 
+def names() -> list[str]:
+    """The labs that run."""
+    return [lab.id for lab in sweep() if lab.facts()]
+
+
 def _alive(folder: Path) -> bool:
     try:
         return facts.locked(folder / "lock")

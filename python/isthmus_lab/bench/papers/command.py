@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from isthmus import completing
 from isthmus.errors import UsageError
 from isthmus_lab.bench import common
 from isthmus_lab.bench import figures as p2p_figures
@@ -17,7 +18,11 @@ from isthmus_lab.bench.papers import figures, play, report, rows, shelf
 def papers(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Names from --list, such as hablot-fig4, 'matsuda-*'."),
+        typer.Argument(
+            metavar="NAME",
+            help="Names from --list, such as hablot-fig4, 'matsuda-*'.",
+            autocompletion=completing.place("isthmus_lab.bench.papers.shelf:names"),
+        ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the figures.")] = False,
     rows_: Annotated[

@@ -16,12 +16,16 @@ RECIPES: tuple[Recipe, ...] = (
 )
 
 
+def names() -> list[str]:
+    return [recipe.name for recipe in RECIPES]
+
+
 def chosen(patterns: Sequence[str]) -> list[Recipe]:
     """The recipes of these names, such as hablot-fig4 or 'matsuda-*'; each once, in the shelf's
     order."""
-    names = [recipe.name for recipe in RECIPES]
+    known = names()
     for pattern in patterns:
-        if not any(fnmatch(name, pattern) for name in names):
-            near = did_you_mean(pattern, names)
-            raise UsageError(f"no figure is called '{pattern}'{near}; figures are {listing(names)}")
+        if not any(fnmatch(name, pattern) for name in known):
+            near = did_you_mean(pattern, known)
+            raise UsageError(f"no figure is called '{pattern}'{near}; figures are {listing(known)}")
     return [one for one in RECIPES if any(fnmatch(one.name, pattern) for pattern in patterns)]
