@@ -129,7 +129,7 @@ def _start_of_value(lines: list[str], number: int) -> int:
 
 
 def _in_words(line: str, what: str, column: int) -> tuple[str, str]:
-    """What is wrong with the line, and what to write."""
+    """The error of the line, and the line to write."""
     at = line[column - 1 :]
     pair = re.match(_KEY + r"(?P<sign>=|:|$)\s*(?P<value>.*)", line)
     if re.match(r"\s*[{]", line) or re.match(r"\s*(---|- )", line):

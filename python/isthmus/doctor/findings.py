@@ -31,7 +31,7 @@ def status(findings: Sequence[Finding]) -> int:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """Such as "3 ok, 1 warning"."""
+    """The last line for people: "3 ok, 1 warning"."""
     names: dict[Level, tuple[str, str]] = {
         "ok": ("ok", "ok"),
         "warn": ("warning", "warnings"),

@@ -100,7 +100,7 @@ Words open_mpi_binding(const LaunchPlan& plan, const std::string& socket) {
   return {"--bind-to", what + (plan.oversubscribed ? ":overload-allowed" : "")};
 }
 
-// How Open MPI maps ranks; empty: its default.
+// The value of Open MPI's --map-by; empty: its default.
 std::string open_mpi_mapping(const LaunchPlan& plan, const std::string& socket) {
   if (plan.ranks_per_node > 0) return "ppr:" + std::to_string(plan.ranks_per_node) + ":node";
   return plan.map_by == "socket" ? socket : plan.map_by;
