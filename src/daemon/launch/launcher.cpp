@@ -212,9 +212,11 @@ Words custom(const Launcher& launcher, const LaunchPlan& plan) {
 
 // As in its manual of 2026-11. It starts no more ranks than it has cores for.
 Words flux(const Launcher& launcher, const LaunchPlan& plan) {
-  if (plan.bind_to == "socket" || plan.map_by == "socket") {
-    throw Failure("flux run cannot bind ranks to sockets, or map them by sockets",
-                  "Use core, or options of flux in the cluster's launch key.");
+  const auto& binding = plan.bind_to;
+  if (plan.map_by == "socket" || plan.map_by == "slot" || plan.ranks_per_node > 0 ||
+      (!binding.empty() && binding != "core" && binding != "none")) {
+    throw Failure("flux run takes only --bind-to core or none, --map-by node, and no --ppn",
+                  "Use these, or options of flux in the cluster's launch key.");
   }
   Words words = beginning(launcher);
   if (launcher.options.empty()) words.emplace_back("run");
