@@ -1,7 +1,6 @@
-// Acknowledgements: the answers that carry them, and the memory that they free.
+// Acknowledgements: the answers that carry them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "core/conduit_peer.hpp"
@@ -39,35 +38,6 @@ TEST(Conduit, AnswersTakeAcknowledgementsAlongWhereTheyAreSoonDueOrForMany) {
   EXPECT_EQ(acknowledgements_of(1us, 480), 30);
   EXPECT_EQ(acknowledgements_of(2ms, 20), 20);
   EXPECT_EQ(acknowledgements_of(2ms, 21, 20ms), 7);
-}
-
-TEST(Conduit, SmallFramesTakeTheMemoryOfAcknowledgedOnesUnlessThatIsStillBeingWritten) {
-  Conduit conduit(config(kA, kB), Time::zero());
-  const StreamId stream = conduit.stream_up(Time::zero());
-  const auto give = [&](const std::vector<std::byte>& bytes) {
-    conduit.input(stream, bytes, Time::zero(), [](const auto&, auto) { return true; });
-  };
-  const auto send = [&](std::uint64_t number) {
-    std::vector<PacketPtr> out;
-    conduit.submit(frame(number, {}));
-    conduit.output(stream, Time::zero(), kMaxBody, out);
-    return out.back();
-  };
-  const auto acknowledge = [&](std::uint64_t number) {
-    give(packet(FrameKind::Ack, 0, encode_ack({.received = number, .consumed = 0, .beyond = {}})));
-  };
-  give(packet(FrameKind::Hello, 0, encode_hello(hello())));
-  PacketPtr written = send(1);
-  const std::byte* const memory = written->data.get();
-  const std::vector<std::byte> before(written->bytes().begin(), written->bytes().end());
-  acknowledge(1);
-  PacketPtr second = send(2);  // while a stream writes the first
-  EXPECT_NE(second->data.get(), memory);
-  EXPECT_TRUE(std::ranges::equal(written->bytes(), before));
-  const std::byte* const again = second->data.get();
-  second.reset();
-  acknowledge(2);
-  EXPECT_EQ(send(3)->data.get(), again);
 }
 
 }  // namespace

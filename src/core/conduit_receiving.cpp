@@ -1,4 +1,4 @@
-// The receiving half of a conduit: frames that have arrived, acknowledgements, the window, Hello.
+// The receiving half of a conduit: what the peer's frames mean.
 #include <algorithm>
 #include <utility>
 
@@ -6,56 +6,29 @@
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
-namespace {
 
-constexpr std::size_t kMaxGaps = 1U << 16;  // in the received numbers
-// Or a quarter of the window. At less than 4 Gbit/s `ack_delay` is over first. 1 MiB over plain TCP
-// in one room takes 312 us one way; if acknowledged every 128 KiB, 410 (two cores, November 2026).
-constexpr std::size_t kAckBytes = std::size_t{512} * 1024;
-
-}  // namespace
-
-bool Conduit::has_received(std::uint64_t sequence) const {
-  if (sequence <= received_) return true;
-  const auto after = beyond_.upper_bound(sequence);
-  return after != beyond_.begin() && sequence <= std::prev(after)->second;
+Conduit::Objection Conduit::take_ack(const Ack& ack) {
+  if (ack.received >= sent_.end() ||
+      (!ack.beyond.empty() && ack.beyond.back().second >= sent_.end())) {
+    return "acknowledged frames that were never sent";
+  }
+  if (!queue_.consumed(ack.consumed)) return "consumed more than was sent";
+  late_.begin_ack();
+  const auto done = [this](std::uint64_t number, std::shared_ptr<Packet> packet,
+                           const SentFrames::Slot& slot) {
+    buffered_ -= packet->size;
+    settle(*packet);
+    late_.acknowledged(number, slot, clock());
+    packets_.recycle(std::move(packet));
+  };
+  sent_.acknowledge(0, ack.received, done);
+  for (const auto& [first, last] : ack.beyond) sent_.acknowledge(first, last, done);
+  late_.end_ack();
+  sent_.trim();
+  return {};
 }
 
-bool Conduit::note_received(std::uint64_t sequence) {
-  if (sequence <= received_) return false;
-  if (sequence == received_ + 1) {
-    received_ = sequence;
-    const auto next = beyond_.begin();
-    if (next != beyond_.end() && next->first == received_ + 1) {
-      received_ = next->second;
-      beyond_.erase(next);
-    }
-    return true;
-  }
-  auto after = beyond_.upper_bound(sequence);
-  if (after != beyond_.begin()) {
-    const auto before = std::prev(after);
-    if (sequence <= before->second) return false;
-    if (sequence == before->second + 1) {
-      before->second = sequence;
-      if (after != beyond_.end() && after->first == sequence + 1) {
-        before->second = after->second;
-        beyond_.erase(after);
-      }
-      return true;
-    }
-  }
-  if (after != beyond_.end() && after->first == sequence + 1) {
-    const std::uint64_t last = after->second;
-    beyond_.erase(after);
-    beyond_.emplace(sequence, last);
-    return true;
-  }
-  beyond_.emplace(sequence, sequence);
-  return true;
-}
-
-Conduit::Objection Conduit::take_hello(Stream& stream, const Decoded& frame) {
+Conduit::Objection Conduit::take_hello(ConduitStreams::Stream& stream, const Decoded& frame) {
   std::string reason;
   const auto hello = decode_hello(frame.body, reason);
   if (!hello) return "sent " + reason;
@@ -79,15 +52,16 @@ Conduit::Objection Conduit::take_hello(Stream& stream, const Decoded& frame) {
   ack.received = hello->received;
   if (auto wrong = take_ack(ack)) return wrong;
   peer_session_ = hello->session;
-  peer_window_ = hello->window;
+  queue_.set_window(hello->window);
   stream.hello_received = true;
-  if (stream.probe > 0) owe(stream, &Stream::probe_due);
-  ack_due_ = true;  // with the numbers beyond a gap, and the consumed bytes
+  if (stream.probe > 0) streams_.owe(stream, &ConduitStreams::Stream::probe_due);
+  in_.set_due();  // with the numbers beyond a gap, and the consumed bytes
   return {};
 }
 
-Conduit::Objection Conduit::take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
-                                 Outcome& outcome, std::shared_ptr<Packet> memory) {
+Conduit::Objection Conduit::take(ConduitStreams::Stream& stream, const Decoded& frame, Time now,
+                                 const Sink& sink, Outcome& outcome,
+                                 std::shared_ptr<Packet> memory) {
   const FrameHeader& header = frame.header;
   outcome = Outcome::Broken;
   if (header.kind == FrameKind::Refuse) {
@@ -113,12 +87,12 @@ Conduit::Objection Conduit::take(Stream& stream, const Decoded& frame, Time now,
     }
     case FrameKind::Ping:
       if (frame.body.empty()) {
-        owe(stream, &Stream::answer_due);
+        streams_.owe(stream, &ConduitStreams::Stream::answer_due);
       } else if (frame.body.front() == kWideAnswer) {
         stream.probed = true;
       } else {
         stream.echo = frame.body.size();
-        owe(stream, &Stream::echo_due);
+        streams_.owe(stream, &ConduitStreams::Stream::echo_due);
       }
       return {};
     case FrameKind::Compressed:
@@ -126,30 +100,21 @@ Conduit::Objection Conduit::take(Stream& stream, const Decoded& frame, Time now,
     default:
       break;
   }
-  if (!note_received(header.sequence)) {
-    trace::note<trace::Event::FrameDuplicate>(config_.peer, header.kind, header.sequence,
-                                              kHeaderSize + header.body_size);
+  const bool kept = in_.in_custody() && is_routed(header.kind);
+  const std::size_t size = kHeaderSize + header.body_size;
+  const auto taken = in_.take(header.sequence, size, is_routed(header.kind), now, ack_delay());
+  if (taken == ReceivedFrames::Taken::Before) {
+    trace::note<trace::Event::FrameDuplicate>(config_.peer, header.kind, header.sequence, size);
     ++counts_.duplicates;
-    ack_due_ = true;
     return {};
   }
-  trace::note<trace::Event::FrameReceived>(config_.peer, header.kind, header.sequence,
-                                           kHeaderSize + header.body_size);
-  if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
-  ack_soon(now);
-  ++unacked_;
-  const bool kept = custody_ && is_routed(header.kind);
-  if (kept) {
-    unsettled_.add(header.sequence);
-  } else if (custody_) {
-    fresh_.add(header.sequence);
-  }
-  received_bytes_ += kHeaderSize + header.body_size;
-  if (header.body_size > kExpressBody) counts_.bulk_bytes += kHeaderSize + header.body_size;
-  if (received_bytes_ - consumed_ > config_.window) return "sent more than the window allows";
+  trace::note<trace::Event::FrameReceived>(config_.peer, header.kind, header.sequence, size);
+  if (taken == ReceivedFrames::Taken::Gaps) return "left too many gaps in its frames";
+  if (header.body_size > kExpressBody) counts_.bulk_bytes += size;
+  if (taken == ReceivedFrames::Taken::NoWindow) return "sent more than the window allows";
   if (header.kind == FrameKind::Bye) {
     peer_bye_ = header.sequence;
-    ack_due_ = true;
+    in_.set_due();
     consume(header.body_size);
     return {};
   }
@@ -163,12 +128,13 @@ Conduit::Objection Conduit::take(Stream& stream, const Decoded& frame, Time now,
       .receipt = kept ? Receipt{config_.peer, header.sequence, config_.session} : Receipt{},
       .memory = std::move(memory)};
   if (sink(in, header.hops)) consume(header.body_size);
-  if (received_bytes_ - acked_bytes_ >= std::min(kAckBytes, config_.window / 4)) ack_due_ = true;
+  in_.check();
   return {};
 }
 
-Conduit::Objection Conduit::take_compressed(Stream& stream, std::span<const std::byte> body,
-                                            Time now, const Sink& sink, Outcome& outcome) {
+Conduit::Objection Conduit::take_compressed(ConduitStreams::Stream& stream,
+                                            std::span<const std::byte> body, Time now,
+                                            const Sink& sink, Outcome& outcome) {
   if (!config_.compressor) return "sent a compressed frame over a link that is not compressed";
   const auto bytes = config_.compressor->decompress(body);
   const Decoded frame = decode(bytes);
@@ -183,16 +149,13 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
                               const Sink& sink, std::size_t placed,
                               std::shared_ptr<Packet> memory) {
   Input result;
-  const auto found = streams_.find(id);
-  if (found == streams_.end() || !dead_.empty()) {
+  ConduitStreams::Stream* const stream = streams_.find(id);
+  if (stream == nullptr || !dead_.empty()) {
     result.used = bytes.size();
     return result;
   }
-  advance(now);
-  heard_ = now_;
-  Stream& stream = found->second;
-  stream.heard = now_;
-  stream.next_ping = now_ + stream_timeout() / 2;
+  streams_.advance(now);
+  streams_.heard(*stream);
   while (dead_.empty()) {
     const Decoded frame = decode(bytes.subspan(result.used), std::exchange(placed, 0));
     if (frame.state == Decoded::State::Incomplete) return result;
@@ -200,7 +163,8 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
       result.outcome = Outcome::Broken;
       result.reason = "sent " + frame.reason;
     } else {
-      auto wrong = take(stream, frame, now_, sink, result.outcome, std::exchange(memory, nullptr));
+      auto wrong =
+          take(*stream, frame, clock(), sink, result.outcome, std::exchange(memory, nullptr));
       result.used += frame.size;
       if (!wrong) {
         result.outcome = Outcome::Good;
@@ -215,12 +179,12 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
 
 std::optional<InFrame> Conduit::arriving(StreamId id, std::span<const std::byte> bytes) const {
   if (bytes.size() < kHeaderSize || !dead_.empty()) return {};
-  const auto found = streams_.find(id);
-  if (found == streams_.end() || !found->second.hello_received) return {};
+  const ConduitStreams::Stream* const stream = streams_.find(id);
+  if (stream == nullptr || !stream->hello_received) return {};
   const Decoded frame = decode(bytes);
   const FrameHeader& header = frame.header;
   if (frame.state != Decoded::State::Incomplete || !is_routed(header.kind)) return {};
-  if (has_received(header.sequence)) return {};
+  if (in_.has(header.sequence)) return {};
   return InFrame{.kind = header.kind,
                  .source = header.source,
                  .destination = header.destination,

@@ -162,27 +162,5 @@ TEST(Tails, BothEndsMayRepeat) {
   }
 }
 
-TEST(Late, IsTwoRoundTripsOrWhatFramesTake) {
-  Late late;
-  EXPECT_FALSE(late.possible());
-  late.set_round_trip(1ms);
-  EXPECT_FALSE(late.possible());
-  late.set_round_trip(20ms);
-  EXPECT_TRUE(late.possible());
-  EXPECT_EQ(late.after(), 42ms);
-  for (int i = 0; i < 100; ++i) {
-    late.begin_ack();
-    late.acked_after(100ms);
-    late.end_ack();
-  }
-  EXPECT_NEAR(static_cast<double>(late.after().count()), 100e6, 1e6);
-  for (int i = 0; i < 100; ++i) {
-    late.begin_ack();
-    late.acked_after(10s);
-    late.end_ack();
-  }
-  EXPECT_EQ(late.after(), 1s);
-}
-
 }  // namespace
 }  // namespace isthmus::core

@@ -17,15 +17,16 @@ class NumberSet {
   void add(std::uint64_t first, std::uint64_t last) {
     if (first > last) return;
     auto at = ranges_.upper_bound(first);
-    if (at != ranges_.begin() && std::prev(at)->second + 1 >= first) {
+    if (at == ranges_.begin() || std::prev(at)->second + 1 < first) {
+      at = ranges_.emplace_hint(at, first, last);
+    } else {
       --at;
-      first = at->first;
     }
-    while (at != ranges_.end() && at->first <= last + 1) {
-      last = std::max(last, at->second);
-      at = ranges_.erase(at);
+    at->second = std::max(at->second, last);
+    for (auto next = std::next(at); next != ranges_.end() && next->first <= at->second + 1;) {
+      at->second = std::max(at->second, next->second);
+      next = ranges_.erase(next);
     }
-    ranges_.emplace_hint(at, first, last);
   }
 
   void remove(std::uint64_t first, std::uint64_t last) {
