@@ -49,11 +49,13 @@ std::uint64_t random_session() {
   return session;
 }
 
-ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
+ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, For what,
+                             ConduitUser& user)
     : SocketLook(asio::use_service<Watch>(io)),
       io_(io),
       conduit_(std::move(config), now()),
-      hooks_(std::move(hooks)),
+      for_(what),
+      user_(user),
       timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
@@ -146,7 +148,7 @@ iovec ConduitDriver::landing(const LinePtr& line) {
   const auto frame = conduit_.arriving(line->id, head);
   std::byte* place = line->buffer.get() + Line::kBuffer - line->landing;
   if (frame) {
-    const auto wanted = hooks_.place(*frame);
+    const auto wanted = user_.place(*frame);
     if (!wanted.empty()) place = wanted.data();
   }
   return {place + line->landed, line->landing - line->landed};
@@ -157,9 +159,9 @@ void ConduitDriver::land(const LinePtr& line) {
   if (core::off(core::Mechanism::Landing)) return;
   const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
   const auto frame = conduit_.arriving(line->id, bytes);
-  if (!frame || frame->placed < (hooks_.passes_on ? kLeastPassedOn : kLeastLanded)) return;
-  if (hooks_.passes_on) line->memory = core::packet_for(frame->body.size() + frame->placed);
-  const auto place = line->memory ? line->memory->body() : hooks_.place(*frame);
+  if (!frame || frame->placed < (for_ == For::Gateway ? kLeastPassedOn : kLeastLanded)) return;
+  if (for_ == For::Gateway) line->memory = core::packet_for(frame->body.size() + frame->placed);
+  const auto place = line->memory ? line->memory->body() : user_.place(*frame);
   if (place.size() < frame->placed) return;
   line->landing = place.size();
   line->landed = place.size() - frame->placed;
@@ -171,7 +173,8 @@ void ConduitDriver::land(const LinePtr& line) {
 // better to read more at a time.
 void ConduitDriver::watch_for_more(const LinePtr& line, std::size_t bytes) {
   if (core::off(core::Mechanism::SocketLooks)) return;
-  if (!hooks_.awaited || line->stream->leg() != Stream::Leg::Socket || lines_.size() > 1) return;
+  if (for_ != For::Program || line->stream->leg() != Stream::Leg::Socket || lines_.size() > 1)
+    return;
   if (bytes < kFewRead && line->landing == 0 && line->begin == line->end) {
     begin_looks();
   } else {
@@ -190,8 +193,10 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   const std::span<const std::byte> unread(line->buffer.get() + line->begin,
                                           line->end - line->begin);
   auto memory = whole ? std::exchange(line->memory, nullptr) : nullptr;
-  const auto result =
-      conduit_.input(line->id, unread, now(), hooks_.frame, placed, std::move(memory));
+  const auto result = conduit_.input(
+      line->id, unread, now(),
+      [this](const core::InFrame& frame, std::uint16_t hops) { return user_.frame(frame, hops); },
+      placed, std::move(memory));
   line->begin += result.used;
   if (closed_) return;
   if (line->probing && conduit_.probed(line->id)) {
@@ -199,7 +204,7 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
     full_packets_.pass();
   }
   line->landing_next = whole;
-  const bool lands = hooks_.place || hooks_.passes_on;
+  const bool lands = for_ != For::Report;
   if (line->landing == 0 && lands && result.outcome == core::Conduit::Outcome::Good) land(line);
   watch_for_more(line, bytes);
   if (result.outcome == core::Conduit::Outcome::Broken) {
@@ -216,9 +221,9 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   }
   if (!line->greeted && conduit_.connected()) {
     line->greeted = true;
-    if (hooks_.connected) hooks_.connected();
+    user_.connected();
   }
-  if (!closed_ && hooks_.progress) hooks_.progress();
+  if (!closed_) user_.progress();
   if (!closed_) flush();
 }
 
@@ -245,11 +250,11 @@ void ConduitDriver::drop(const LinePtr& line, const Loss& loss, bool silent) {
   report();
   if (closed_ || !conduit_.dead().empty()) return;
   if (!conduit_.peer_ended()) {
-    if (hooks_.lost) hooks_.lost(loss);
-  } else if (hooks_.room) {
+    user_.lost(loss);
+  } else {
     // The other end no longer needs frames that it has not acknowledged. Their owner may go on.
     asio::post(io_, [self] {
-      if (!self->closed_) self->hooks_.room();
+      if (!self->closed_) self->user_.progress();
     });
   }
   if (!closed_) flush();
@@ -262,12 +267,11 @@ void ConduitDriver::report() {
   const auto self = shared_from_this();
   if (ends) {
     told_ended_ = true;
-    if (hooks_.ended) hooks_.ended();
+    user_.ended();
   }
   if (!closed_ && !conduit_.dead().empty()) {
-    const auto dead = std::move(hooks_.dead);
     close();
-    if (dead) dead(conduit_.dead());
+    user_.dead(conduit_.dead());
   }
 }
 

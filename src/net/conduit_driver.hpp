@@ -3,7 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -15,6 +15,7 @@
 #include "core/crowd.hpp"
 #include "core/debug_off.hpp"
 #include "core/stream_plan.hpp"
+#include "net/conduit_user.hpp"
 #include "net/full_packets.hpp"
 #include "net/pacer.hpp"
 #include "net/socket_look.hpp"
@@ -27,34 +28,19 @@ core::Time now();
 /// A number for ConduitConfig::session.
 std::uint64_t random_session();
 
-/// How a stream ended.
-struct Loss {
-  std::string reason;
-  bool by_peer = false;  ///< as ended_by_peer()
-};
-
 class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
                             private SocketLook,
                             private core::StreamPlan::Look {
  public:
-  /// No hook is called after close().
-  struct Hooks {
-    core::Conduit::Sink frame;  ///< as core::Conduit::Sink
-    /// As core::Engine::place. If empty, all frames are read whole.
-    std::function<std::span<std::byte>(const core::InFrame& beginning)> place;
-    /// Without `place`: large frames come in memory of their own, since they are passed on.
-    bool passes_on = false;
-    bool awaited = false;             ///< by a program, whose threads look for news themselves
-    std::function<void()> progress;   ///< after every read: there may be room to submit
-    std::function<void()> room;       ///< a stream took more after it had been full
-    std::function<void()> connected;  ///< a stream has heard the peer's Hello
-    /// A stream ended, though the peer has not said Bye. streams() tells how many are left.
-    std::function<void(const Loss& loss)> lost;
-    std::function<void()> ended;  ///< the peer has said Bye; all has arrived
-    std::function<void(const std::string& reason)> dead;
+  /// Who uses the frames.
+  enum class For : std::uint8_t {
+    Program,  ///< a process. Large frames go where `place` says, and its threads look for news
+    Gateway,  ///< passes large frames on, which come in memory of their own
+    Report,   ///< nobody: it sends alone
   };
 
-  ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks);
+  /// The user stays until the driver is closed.
+  ConduitDriver(asio::io_context& io, core::ConduitConfig config, For what, ConduitUser& user);
   ~ConduitDriver();
 
   core::Conduit& conduit() { return conduit_; }
@@ -67,7 +53,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   /// Writes what can be written. Call after submit(), forward(), consume() and bye().
   void flush();
   /// The same, though bulk for a long path may wait until what else is ready has been done, so that
-  /// more of it leaves at a time. Then Hooks::room is called.
+  /// more of it leaves at a time. Then ConduitUser::progress is called.
   void flush_soon();
   /// Frames with payloads that are borrowed (core::Conduit::submit_borrowed) cost a copy less.
   bool borrows() const;
@@ -77,7 +63,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   /// Full-sized packets do not pass: further streams need small segments, which the end sets that
   /// connects.
   bool wants_small_segments() const { return full_packets_.fail(); }
-  /// Closes all streams; no hook is called any more.
+  /// Closes all streams. The user is not called any more.
   void close();
   bool closed() const { return closed_; }
   std::size_t streams() const { return lines_.size(); }
@@ -137,7 +123,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
 
   asio::io_context& io_;
   core::Conduit conduit_;
-  Hooks hooks_;
+  const For for_;
+  ConduitUser& user_;
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;                // of lines_, whose turn it is
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk

@@ -22,7 +22,7 @@ struct ConduitDriver::Line {
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
   // The last `landing` bytes of the frame at `begin` are in place. `landed` of them have come.
   std::size_t landing = 0, landed = 0;
-  std::shared_ptr<core::Packet> memory;  // it lands there; null: where Hooks::place says
+  std::shared_ptr<core::Packet> memory;  // it lands there; null: where ConduitUser::place says
   bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;

@@ -38,7 +38,7 @@ void ConduitDriver::flush_soon() {
     self->flushing_ = false;
     if (self->closed_) return;
     self->flush();
-    if (!self->closed_ && self->hooks_.room) self->hooks_.room();
+    if (!self->closed_) self->user_.progress();
   });
 }
 
@@ -235,14 +235,14 @@ void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts
     self->write_packets(line);
     self->write(line);
     if (self->closed_) return;
-    if (self->hooks_.room) self->hooks_.room();
+    self->user_.progress();
     self->arm();
   });
 }
 
 void ConduitDriver::take_turn() {
   flush();
-  if (!closed_ && hooks_.room) hooks_.room();
+  if (!closed_) user_.progress();
 }
 
 void ConduitDriver::share_unsent() {

@@ -33,12 +33,8 @@ std::string unused_name() { return "shm:isthmus-" + std::to_string(random_sessio
 }  // namespace
 
 Direct::Direct(asio::io_context& io, const core::World& world, core::NodeId self,
-               Credentials credentials, Hooks hooks)
-    : io_(io),
-      world_(world),
-      self_(self),
-      credentials_(std::move(credentials)),
-      hooks_(std::move(hooks)) {
+               Credentials credentials, DirectUser& user)
+    : io_(io), world_(world), self_(self), credentials_(std::move(credentials)), user_(user) {
   const std::size_t mine = world_.cluster_of_node(self_);
   any_ = std::any_of(world_.direct.begin(), world_.direct.end(),
                      [mine](const core::Direct& link) { return link.a == mine || link.b == mine; });
@@ -92,8 +88,7 @@ const core::Direct* Direct::link_to(core::NodeId peer) const {
 Direct::PeerPtr Direct::peer(core::NodeId node) {
   PeerPtr& known = peers_[node];
   if (!known) {
-    known = std::make_shared<Peer>();
-    known->node = node;
+    known = std::make_shared<Peer>(*this, node);
   }
   return known;
 }
@@ -106,8 +101,8 @@ ConduitDriver* Direct::to(core::NodeId node) {
     found = peers_.emplace(node, peer(node)).first;
   }
   Peer& peer = *found->second;
-  if (peer.connected) {
-    if (peer.ended) return nullptr;
+  if (peer.is_connected) {
+    if (peer.has_ended) return nullptr;
     if (peer.streams < peer.held) count(peer);
     return peer.driver.get();
   }
@@ -119,9 +114,9 @@ ConduitDriver* Direct::to(core::NodeId node) {
 void Direct::invite(Peer& peer, bool unreachable) {
   const bool tell = unreachable || self_ < peer.node;
   peer.invited = peer.invited || tell;
-  hooks_.invite(peer.node, encode_invite({tell ? addresses_for(*link_to(peer.node))
-                                               : std::vector<std::string>{},
-                                          unreachable}));
+  user_.invite(peer.node, encode_invite({tell ? addresses_for(*link_to(peer.node))
+                                              : std::vector<std::string>{},
+                                         unreachable}));
 }
 
 std::size_t Direct::ring_bytes() const {
@@ -150,7 +145,7 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
   if (!any_ || link_to(from) == nullptr || closed_ || leaving_) return;
   const PeerPtr known = peer(from);
   known->asked = true;
-  if (known->connected) return;
+  if (known->is_connected) return;
   if (!invite.addresses.empty()) {
     if (std::exchange(known->dialled, true)) return;
     known->addresses = invite.addresses;
@@ -189,6 +184,35 @@ void Direct::welcome(Listener::Newcomer newcomer) {
   attach(known, std::move(newcomer.stream), newcomer.read);
 }
 
+bool Direct::Peer::frame(const core::InFrame& frame, std::uint16_t /*hops*/) {
+  if (streams < held) direct.count(*this);
+  if (frame.kind != core::FrameKind::Control) return direct.user_.frame(node, frame);
+  direct.take_control(*this, frame);
+  return true;
+}
+
+std::span<std::byte> Direct::Peer::place(const core::InFrame& beginning) {
+  return direct.user_.place(node, beginning);
+}
+
+void Direct::Peer::progress() { direct.user_.progress(); }
+
+void Direct::Peer::connected() {
+  is_connected = true;
+  if (const auto said = lending.connected(direct.lends_); !said.empty()) direct.say(*this, said);
+}
+
+void Direct::Peer::lost(const Loss& loss) {
+  last_failure = loss.reason;
+  if (direct.leaving_) return direct.look_again();
+  if (streams > 0) direct.dial(direct.peer(node));
+}
+
+void Direct::Peer::dead(const std::string& /*reason*/) {
+  if (direct.leaving_) return direct.look_again();
+  if (!std::exchange(has_ended, true)) direct.user_.lost(driver->conduit());
+}
+
 void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
                     std::span<const std::byte> read) {
   const core::Direct& link = *link_to(peer->node);
@@ -204,38 +228,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.patience = std::chrono::duration_cast<core::Time>(
         link.shm ? patience : std::min(patience, std::chrono::duration<double>(kFailover)));
     settings.buffer = settings.window = core::limits_for(world_.first_size()).window;
-    ConduitDriver::Hooks hooks;
-    hooks.awaited = true;
-    // The driver is this object's and calls nothing once closed, which happens before it ends.
-    Peer* const p = peer.get();
-    hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
-      if (p->streams < p->held) count(*p);
-      if (frame.kind != core::FrameKind::Control) return hooks_.frame(p->node, frame);
-      take_control(*p, frame);
-      return true;
-    };
-    if (hooks_.place) {
-      hooks.place = [this, p](const core::InFrame& beginning) {
-        return hooks_.place(p->node, beginning);
-      };
-    }
-    hooks.progress = hooks.room = [this] { hooks_.progress(); };
-    hooks.connected = [this, p] {
-      p->connected = true;
-      if (const auto said = p->lending.connected(lends_); !said.empty()) say(*p, said);
-    };
-    hooks.lost = [this, p](const Loss& loss) {
-      p->last_failure = loss.reason;
-      if (leaving_) return look_again();
-      if (p->streams > 0) dial(this->peer(p->node));
-    };
-    hooks.ended = [p] { p->ended = true; };
-    hooks.dead = [this, p](const std::string&) {
-      if (leaving_) return look_again();
-      if (std::exchange(p->ended, true)) return;
-      hooks_.lost(p->driver->conduit());
-    };
-    peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
+    peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings),
+                                                   ConduitDriver::For::Program, *peer);
     // The link works without a congestion control that its kernel refuses. `isthmus doctor` reports
     // it.
     if (!link.congestion.empty()) {
@@ -259,9 +253,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
 
 void Direct::take_control(Peer& peer, const core::InFrame& frame) {
   const auto heard = peer.lending.take(frame.body);
-  if (heard.may_lend && hooks_.lends) hooks_.lends(peer.node);
-  if (!heard.memory || !hooks_.reads) return;
-  hooks_.reads(peer.node, *heard.memory);
+  if (heard.may_lend) user_.lends(peer.node);
+  if (!heard.memory) return;
+  user_.reads(peer.node, *heard.memory);
   say(peer, shm::Lending::reads());
 }
 
@@ -284,10 +278,10 @@ std::shared_ptr<Pacer> Direct::pacer_to(std::size_t cluster, const core::Direct&
   pacer = std::make_shared<Pacer>(io_);
   pacer->set_rate(paced(link.rate));
   const int sharing = world_.clusters[world_.cluster_of_node(self_)].size;
-  if (sharing > 1 && hooks_.share) {
+  if (sharing > 1) {
     const std::chrono::duration<double> round_trip(link.rtt);
     pacer->share_with(1.0 / sharing, std::chrono::duration_cast<core::Time>(round_trip),
-                      [this, cluster](double part) { hooks_.share(cluster, part); });
+                      [this, cluster](double part) { user_.share(cluster, part); });
   }
   return pacer;
 }
@@ -300,7 +294,7 @@ void Direct::take_share(std::size_t cluster, double part) {
 // The caller of flushed() may go on.
 void Direct::look_again() {
   asio::post(io_, [weak = weak_from_this()] {
-    if (const auto self = weak.lock(); self && !self->closed_) self->hooks_.progress();
+    if (const auto self = weak.lock(); self && !self->closed_) self->user_.progress();
   });
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <asio/awaitable.hpp>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,25 +41,37 @@ std::optional<Invite> decode_invite(std::span<const std::byte> body);
 /// there is one; nothing if it does.
 std::optional<std::string> objection(const core::Direct* link, const Listener::Newcomer& newcomer);
 
+/// Hears from the direct conduits of a process, on the thread that has the turn, and never after
+/// Direct::close(). A slot does not block or throw. It may submit to conduits and call Direct, but
+/// not flush from `invite`: the engine may be locked there.
+class DirectUser {
+ public:
+  /// As ConduitUser::frame. All are routed; the user checks the source.
+  virtual bool frame(core::NodeId from, const core::InFrame& frame) = 0;
+  /// As ConduitUser::place.
+  virtual std::span<std::byte> place(core::NodeId from, const core::InFrame& beginning) = 0;
+  /// As ConduitUser::progress.
+  virtual void progress() = 0;
+  /// To be sent to that process by the gateways. It is lost without an error if none reaches it.
+  virtual void invite(core::NodeId to, const std::vector<std::byte>& body) = 0;
+  /// The conduit to a peer is lost: from now on it is reached by the gateways. Once for each.
+  virtual void lost(const core::Conduit& conduit) = 0;
+  /// The gateways are to hear what part of the rate of the link to a cluster could be used here.
+  virtual void share(std::size_t cluster, double part) = 0;
+  /// A peer of this host tells of its memory, which this process may read.
+  virtual void reads(core::NodeId from, const core::PeerMemory& memory) = 0;
+  /// A peer of this host may read this process's memory.
+  virtual void lends(core::NodeId to) = 0;
+
+ protected:
+  ~DirectUser() = default;
+};
+
 class Direct : public std::enable_shared_from_this<Direct> {
  public:
-  struct Hooks {
-    std::function<bool(core::NodeId from, const core::InFrame& frame)> frame;
-    std::function<std::span<std::byte>(core::NodeId from, const core::InFrame& beginning)> place;
-    std::function<void()> progress;  ///< there may be room, or something may have been flushed
-    std::function<void(core::NodeId to, std::vector<std::byte> invite)> invite;
-    /// The conduit to a peer is lost: from now on it is reached by the gateways.
-    std::function<void(const core::Conduit& conduit)> lost;
-    /// The gateways are to hear what part of the rate of the link to a cluster could be used here.
-    std::function<void(std::size_t cluster, double part)> share;
-    /// A peer of this host tells of its memory, which this process may read.
-    std::function<void(core::NodeId from, const core::PeerMemory& memory)> reads;
-    /// A peer of this host may read this process's memory.
-    std::function<void(core::NodeId to)> lends;
-  };
-
+  /// The user outlives this object, or the call of close().
   Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
-         Hooks hooks);
+         DirectUser& user);
 
   /// Some pair of clusters of this process is direct. If not, nothing else need be called.
   bool any() const { return any_; }
@@ -90,10 +101,21 @@ class Direct : public std::enable_shared_from_this<Direct> {
   void close();
 
  private:
-  struct Peer {
-    core::NodeId node = core::kNobody;
+  struct Peer final : ConduitUser {
+    Peer(Direct& owner, core::NodeId number) : direct(owner), node(number) {}
+    bool frame(const core::InFrame& frame, std::uint16_t hops) override;
+    std::span<std::byte> place(const core::InFrame& beginning) override;
+    void progress() override;
+    void connected() override;
+    void lost(const Loss& loss) override;
+    void ended() override { has_ended = true; }
+    void dead(const std::string& reason) override;
+
+    Direct& direct;
+    core::NodeId node;
     std::shared_ptr<ConduitDriver> driver;
-    bool asked = false, dialled = false, invited = false, connected = false, ended = false;
+    bool asked = false, dialled = false, invited = false, is_connected = false;
+    bool has_ended = false;
     shm::Lending lending;
     bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
@@ -132,7 +154,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   const core::World& world_;
   const core::NodeId self_;
   const Credentials credentials_;
-  Hooks hooks_;
+  DirectUser& user_;
   bool any_ = false;
   bool lends_ = false;
   bool leaving_ = false, closed_ = false;

@@ -19,7 +19,7 @@ bool Direct::flushed() const {
     if (!peer.driver || peer.driver->closed() || peer.driver->conduit().flushed()) return true;
     // It has gone, and needs nothing more. A process of this host may go without a Bye: one whose
     // conduit came to stand while it left.
-    const bool gone = peer.ended || (leaving_ && link_to(peer.node)->shm);
+    const bool gone = peer.has_ended || (leaving_ && link_to(peer.node)->shm);
     return gone && peer.driver->streams() == 0;
   });
 }
@@ -27,7 +27,7 @@ bool Direct::flushed() const {
 bool Direct::arrived() const {
   return std::all_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
     const Peer& peer = *entry.second;
-    return !peer.driver || peer.ended || peer.driver->closed() || link_to(peer.node)->shm ||
+    return !peer.driver || peer.has_ended || peer.driver->closed() || link_to(peer.node)->shm ||
            peer.driver->conduit().flushed();
   });
 }

@@ -77,7 +77,7 @@ void Direct::stand_by() {
   for (bool more = true; std::exchange(more, false);) {
     for (const auto& [node, peer] : peers_) {
       if (dials_ >= kDialsAtOnce) return;
-      const bool dials = peer->streams > 0 && !peer->ended;
+      const bool dials = peer->streams > 0 && !peer->has_ended;
       if (!dials || peer->streams >= wanted(*peer, time)) continue;
       ++peer->streams;
       ++dials_;

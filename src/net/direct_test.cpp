@@ -18,7 +18,9 @@ using namespace std::chrono_literals;
 // Two processes on one io_context; their Invites are carried by hand.
 class DirectTest : public testing::TestWithParam<core::NodeId> {
  protected:
+  struct User;
   struct End {
+    std::shared_ptr<User> user;
     std::shared_ptr<Direct> direct;
     std::size_t arrived = 0;
     std::vector<std::byte> place, expected;  // where payloads of this size go, what it is then
@@ -33,6 +35,54 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     std::vector<std::string> replaced;      // what its Invites say instead of its addresses
   };
 
+  struct User final : DirectUser {
+    User(asio::io_context& context, core::NodeId self, End& own, End& others)
+        : io(context), node(self), mine(own), other(others) {}
+
+    bool frame(core::NodeId /*from*/, const core::InFrame& frame) override {
+      mine.arrived += frame.body.size() + frame.placed;
+      if (frame.placed > 0) {
+        ++mine.placed;
+        EXPECT_EQ(frame.body.size(), 16U);
+        EXPECT_EQ(mine.place, mine.places > 0 ? mine.expected : mine.taken_back);
+      }
+      std::fill(mine.place.begin(), mine.place.end(), std::byte{0});
+      return true;
+    }
+    std::span<std::byte> place(core::NodeId /*from*/, const core::InFrame& beginning) override {
+      const std::size_t payload = beginning.body.size() + beginning.placed - 16;
+      if (payload != mine.place.size() || mine.places == 0) {
+        mine.taken_back = mine.place;
+        return {};
+      }
+      --mine.places;
+      return mine.place;
+    }
+    void progress() override {}
+    void invite(core::NodeId /*to*/, const std::vector<std::byte>& body) override {
+      Invite invite = *decode_invite(body);
+      if (!mine.replaced.empty() && !invite.addresses.empty()) invite.addresses = mine.replaced;
+      asio::post(io, [&other = other, node = node, invite] {
+        ++other.invites;
+        other.direct->take_invite(node, invite);
+      });
+    }
+    void share(std::size_t /*cluster*/, double /*part*/) override {}
+    void reads(core::NodeId /*from*/, const core::PeerMemory& memory) override {
+      mine.reads = memory;
+    }
+    void lends(core::NodeId /*to*/) override { ++mine.lends; }
+    void lost(const core::Conduit& conduit) override {
+      ++mine.lost;
+      conduit.salvage([this](const core::InFrame& frame) { mine.salvaged += frame.body.size(); });
+    }
+
+    asio::io_context& io;
+    core::NodeId node;
+    End& mine;
+    End& other;
+  };
+
   DirectTest() {
     world_.clusters = {{"a", 0, 1}, {"b", 1, 1}};
     world_.direct = {{0, 1, true}};
@@ -43,45 +93,11 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
   }
 
   void make(core::NodeId node, const std::string& ports = {}) {
-    Direct::Hooks hooks;
     End& mine = ends_[node];
-    End& other = ends_[1 - node];
-    hooks.frame = [&mine](core::NodeId, const core::InFrame& frame) {
-      mine.arrived += frame.body.size() + frame.placed;
-      if (frame.placed > 0) {
-        ++mine.placed;
-        EXPECT_EQ(frame.body.size(), 16U);
-        EXPECT_EQ(mine.place, mine.places > 0 ? mine.expected : mine.taken_back);
-      }
-      std::fill(mine.place.begin(), mine.place.end(), std::byte{0});
-      return true;
-    };
-    hooks.place = [&mine](core::NodeId, const core::InFrame& beginning) {
-      const std::size_t payload = beginning.body.size() + beginning.placed - 16;
-      if (payload != mine.place.size() || mine.places == 0) {
-        mine.taken_back = mine.place;
-        return std::span<std::byte>{};
-      }
-      --mine.places;
-      return std::span<std::byte>(mine.place);
-    };
-    hooks.progress = [] {};
-    hooks.invite = [this, &mine, &other, node](core::NodeId, const std::vector<std::byte>& body) {
-      Invite invite = *decode_invite(body);
-      if (!mine.replaced.empty() && !invite.addresses.empty()) invite.addresses = mine.replaced;
-      asio::post(io_, [&other, node, invite] {
-        ++other.invites;
-        other.direct->take_invite(node, invite);
-      });
-    };
-    hooks.reads = [&mine](core::NodeId, const core::PeerMemory& memory) { mine.reads = memory; };
-    hooks.lends = [&mine](core::NodeId) { ++mine.lends; };
-    hooks.lost = [&mine](const core::Conduit& conduit) {
-      ++mine.lost;
-      conduit.salvage([&mine](const core::InFrame& frame) { mine.salvaged += frame.body.size(); });
-    };
+    if (mine.direct) mine.direct->close();
+    mine.user = std::make_shared<User>(io_, node, mine, ends_[1 - node]);
     mine.direct =
-        std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, std::move(hooks));
+        std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, *mine.user);
     mine.direct->listen(ports);
   }
 

@@ -111,8 +111,8 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       if (ends) break;
     }
     if (!ends) engine.payload_copied();
-    if (!reads && engine.has_readings()) {
-      reads = true;
+    if (!reading && engine.has_readings()) {
+      reading = true;
       asio::post(io, [this] { read_piece(); });
     }
     if (moved > 0) endpoint.gathering_.taken();
@@ -162,7 +162,7 @@ bool Endpoint::Io::send_at_once(core::SendOp& op) {
 
 // The memory is the receive's until end_reading: nothing else ends a receive that has been matched.
 void Endpoint::Io::read_piece() {
-  reads = false;
+  reading = false;
   std::optional<core::Engine::Reading> piece;
   {
     const std::lock_guard lock(endpoint.mutex_);

@@ -40,7 +40,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   const std::size_t mine = config.world.cluster_of(config.node);
   for (const auto& gateway : config.world.gateways) {
     if (!gateway.serves(mine)) continue;
-    gates.emplace_back().gateway = gateway;
+    gates.emplace_back(*this, gates.size(), gateway);
   }
   if (gates.empty()) {
     throw std::runtime_error("cluster \"" + config.world.clusters[mine].name +
@@ -57,46 +57,43 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
       std::chrono::duration_cast<core::Time>(std::chrono::duration<double>(longest)));
 }
 
+bool Endpoint::Io::frame(core::NodeId from, const core::InFrame& frame) {
+  if (frame.source == from && core::is_routed(frame.kind)) return deliver(frame);
+  tell_fault(config.world.rank_name(from) + " sent in the name of " +
+             config.world.rank_name(frame.source));
+  return true;
+}
+
+void Endpoint::Io::invite(core::NodeId to, const std::vector<std::byte>& body) {
+  core::OutFrame frame;
+  frame.kind = core::FrameKind::Invite;
+  frame.source = static_cast<core::NodeId>(config.node);
+  frame.destination = to;
+  frame.payload = body;
+  const std::size_t cluster = config.world.cluster_of(static_cast<int>(to));
+  const std::size_t gate = ways.reaching(cluster, to);
+  if (gate == core::Ways::kNone) return;
+  const auto& driver = gates[gate].driver;
+  driver->conduit().submit(frame);
+  // On its own: the engine is locked here, and whatever a failing write leads to may want it.
+  asio::post(io, [driver] { driver->flush(); });
+}
+
+void Endpoint::Io::reads(core::NodeId from, const core::PeerMemory& memory) {
+  const std::lock_guard lock(endpoint.mutex_);
+  endpoint.engine_.read_from(from, [memory](std::uint64_t address, std::span<std::byte> to) {
+    return memory.read(static_cast<std::int64_t>(address), to);
+  });
+}
+
+void Endpoint::Io::lends(core::NodeId to) {
+  const std::lock_guard lock(endpoint.mutex_);
+  endpoint.engine_.lend_to(to, config.lend_from.value_or(kLendFrom));
+}
+
 void Endpoint::Io::make_direct() {
-  Direct::Hooks hooks;
-  hooks.frame = [this](core::NodeId from, const core::InFrame& frame) {
-    if (frame.source == from && core::is_routed(frame.kind)) return deliver(frame);
-    tell_fault(config.world.rank_name(from) + " sent in the name of " +
-               config.world.rank_name(frame.source));
-    return true;
-  };
-  hooks.place = [this](core::NodeId from, const core::InFrame& beginning) {
-    return beginning.source == from ? place(beginning) : std::span<std::byte>{};
-  };
-  hooks.progress = [this] { progress(); };
-  hooks.invite = [this](core::NodeId to, const std::vector<std::byte>& body) {
-    core::OutFrame frame;
-    frame.kind = core::FrameKind::Invite;
-    frame.source = static_cast<core::NodeId>(config.node);
-    frame.destination = to;
-    frame.payload = body;
-    const std::size_t cluster = config.world.cluster_of(static_cast<int>(to));
-    const std::size_t gate = ways.reaching(cluster, to);
-    if (gate == core::Ways::kNone) return;
-    const auto& driver = gates[gate].driver;
-    driver->conduit().submit(frame);
-    // On its own: the engine is locked here, and whatever a failing write leads to may want it.
-    asio::post(io, [driver] { driver->flush(); });
-  };
-  hooks.lost = [this](const core::Conduit& conduit) { send_elsewhere(conduit); };
-  hooks.share = [this](std::size_t cluster, double part) { tell_share(cluster, part); };
-  hooks.reads = [this](core::NodeId from, const core::PeerMemory& memory) {
-    const std::lock_guard lock(endpoint.mutex_);
-    endpoint.engine_.read_from(from, [memory](std::uint64_t address, std::span<std::byte> to) {
-      return memory.read(static_cast<std::int64_t>(address), to);
-    });
-  };
-  hooks.lends = [this](core::NodeId to) {
-    const std::lock_guard lock(endpoint.mutex_);
-    endpoint.engine_.lend_to(to, config.lend_from.value_or(kLendFrom));
-  };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
-                                    Credentials{config.job, config.secret}, std::move(hooks));
+                                    Credentials{config.job, config.secret}, *this);
   if (config.lend_from != kLendNothing && !core::off(core::Mechanism::Lending)) direct->lend();
   if (direct->any()) direct->listen(config.ports);
 }

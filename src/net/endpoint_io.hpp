@@ -3,6 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <string>
 #include <thread>
@@ -20,7 +21,7 @@
 namespace isthmus::net {
 
 // An endpoint has one object of it. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
-struct Endpoint::Io {
+struct Endpoint::Io final : DirectUser {
   Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler);
 
   // ---- on the program's threads ---------------------------------------------------------------
@@ -34,10 +35,27 @@ struct Endpoint::Io {
   /// Runs handlers until the endpoint's events() differ from `seen` or `limit` has passed.
   void drive(std::uint32_t seen, std::chrono::microseconds limit);
 
-  struct Gate {
+  /// A gateway of this process's cluster, and the conduit to it.
+  struct Gate final : ConduitUser {
+    Gate(Io& owner, std::size_t number, core::Gateway its)
+        : io(owner), index(number), gateway(std::move(its)) {}
+    bool frame(const core::InFrame& frame, std::uint16_t /*hops*/) override {
+      return io.take(index, frame);
+    }
+    std::span<std::byte> place(const core::InFrame& beginning) override {
+      return io.place(beginning);
+    }
+    void progress() override { io.progress(); }
+    void connected() override { io.connected(index); }
+    void lost(const Loss& loss) override { io.reconnect(index, loss); }
+    void ended() override { io.lose_gate(index, "it has closed while the program was running"); }
+    void dead(const std::string& reason) override { io.lose_gate(index, reason); }
+
+    Io& io;
+    std::size_t index;
     core::Gateway gateway;
     std::shared_ptr<ConduitDriver> driver;
-    bool connected = false;
+    bool is_connected = false;
     bool ready = false;
     bool gone = false;  // its connection has ended
   };
@@ -82,8 +100,17 @@ struct Endpoint::Io {
   bool take(std::size_t gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
   std::span<std::byte> place(const core::InFrame& beginning);
+  bool frame(core::NodeId from, const core::InFrame& frame) override;
+  std::span<std::byte> place(core::NodeId from, const core::InFrame& beginning) override {
+    return beginning.source == from ? place(beginning) : std::span<std::byte>{};
+  }
+  void invite(core::NodeId to, const std::vector<std::byte>& body) override;
+  void lost(const core::Conduit& conduit) override { send_elsewhere(conduit); }
+  void share(std::size_t cluster, double part) override { tell_share(cluster, part); }
+  void reads(core::NodeId from, const core::PeerMemory& memory) override;
+  void lends(core::NodeId to) override;
   void take_control(std::size_t gate, const core::InFrame& frame);
-  void progress();
+  void progress() override;
   void say(const ControlBody& body);
   void tell_where(Gate& gate, bool traces);
   /// Sends a question that has no answer yet.
@@ -132,13 +159,13 @@ struct Endpoint::Io {
   IoTurn turn{io};
   asio::steady_timer nap{io};
   unsigned naps = 0;  // those that have ended
-  std::vector<Gate> gates;
+  std::deque<Gate> gates;
   core::Ways ways{0, 0};  // by index of gates
   bool far = false;       // some link is long
   core::AfterPause pause;
   std::shared_ptr<Direct> direct;
   bool open = false;                                      // all gates are ready: frames flow
-  bool reads = false;                                     // read_piece() has been posted
+  bool reading = false;                                   // read_piece() has been posted
   bool owning = false;                                    // in own_borrowed()
   std::vector<std::shared_ptr<ConduitDriver>> borrowers;  // with frames that borrow from sends
   std::map<std::size_t, DirectCount> told_crossed;        // by cluster

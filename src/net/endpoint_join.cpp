@@ -98,19 +98,8 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   if (gates.size() > 1) settings.stream_timeout = core::Time(kFailover);
   // Kept until it has arrived at the other process.
   if (config.world.has_spare_gateways()) settings.buffer = core::kCustody;
-  ConduitDriver::Hooks hooks;
-  hooks.awaited = true;
-  hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
-    return take(index, frame);
-  };
-  hooks.place = [this](const core::InFrame& beginning) { return place(beginning); };
-  hooks.progress = hooks.room = [this] { progress(); };
-  hooks.connected = [this, index] { connected(index); };
-  const auto gone = [this, index](const std::string& reason) { lose_gate(index, reason); };
-  hooks.lost = [this, index](const Loss& loss) { reconnect(index, loss); };
-  hooks.dead = gone;
-  hooks.ended = [gone] { gone("it has closed while the program was running"); };
-  auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
+  auto driver = std::make_shared<ConduitDriver>(io, std::move(settings),
+                                                ConduitDriver::For::Program, gates[index]);
   gates[index].driver = driver;
   ways.connect(index, driver->conduit());
   driver->attach(std::move(stream));
@@ -119,8 +108,9 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
 // Others may send here by the way of any gateway. So no gateway hears that this process has joined
 // before all know it.
 void Endpoint::Io::connected(std::size_t index) {
-  if (std::exchange(gates[index].connected, true)) return;
-  if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
+  if (std::exchange(gates[index].is_connected, true)) return;
+  if (!std::all_of(gates.begin(), gates.end(),
+                   [](const Gate& gate) { return gate.is_connected; })) {
     return;
   }
   say(control::Joined{static_cast<core::NodeId>(config.node), 0, host_name()});

@@ -13,7 +13,8 @@
 namespace isthmus::net {
 namespace {
 
-struct Report {
+// A gateway that will not listen, or closes, is that of a job which is ending.
+struct Report final : ConduitUser {
   asio::io_context io;
   core::NodeId self = core::kNobody;
   core::NodeId gateway = core::kNobody;
@@ -25,27 +26,24 @@ struct Report {
     trouble = why;
     io.stop();
   }
-  // A gateway that will not listen, or closes, is that of a job which is ending.
   void attach(std::shared_ptr<Stream> stream) {
     core::ConduitConfig settings;
     settings.self = self;
     settings.peer = gateway;
     settings.session = random_session();
     settings.software = software();
-    ConduitDriver::Hooks hooks;
-    hooks.frame = [](const core::InFrame&, std::uint16_t) { return true; };
-    hooks.room = [] {};
-    hooks.connected = [this] { say(); };
-    hooks.progress = [this] {
-      if (said && driver->conduit().flushed()) end({});
-    };
-    hooks.lost = [this](const Loss&) { end({}); };
-    hooks.dead = [this](const std::string&) { end({}); };
-    hooks.ended = [this] { end({}); };
-    driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
+    driver =
+        std::make_shared<ConduitDriver>(io, std::move(settings), ConduitDriver::For::Report, *this);
     driver->attach(std::move(stream));
   }
-  void say() {
+  bool frame(const core::InFrame& /*frame*/, std::uint16_t /*hops*/) override { return true; }
+  void progress() override {
+    if (said && driver->conduit().flushed()) end({});
+  }
+  void lost(const Loss& /*loss*/) override { end({}); }
+  void ended() override { end({}); }
+  void dead(const std::string& /*reason*/) override { end({}); }
+  void connected() override {
     core::OutFrame frame;
     frame.kind = core::FrameKind::Control;
     frame.source = self;

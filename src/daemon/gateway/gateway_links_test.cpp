@@ -101,7 +101,7 @@ TEST(Link, OneThatIsSilentForAWhileIsWaitedFor) {
 }
 
 // A node made by hand, on the testbed's thread.
-class Node {
+class Node final : public net::ConduitUser {
  public:
   Node(Testbed& bed, core::NodeId self, core::NodeId peer) : bed_(bed) {
     config_.self = self;
@@ -120,8 +120,8 @@ class Node {
   // Whether frames are consumed as they arrive.
   std::atomic<bool> consume{true};
   std::atomic<std::size_t> arrived{0};  // bytes of bodies
-  Awaited<std::string> dead;
-  Awaited<bool> connected;
+  Awaited<std::string> is_dead;
+  Awaited<bool> is_connected;
   std::shared_ptr<net::ConduitDriver> driver;
 
   std::string connect(const std::string& address, bool encrypt, const std::string& secret) {
@@ -177,19 +177,21 @@ class Node {
     result->set(failure);
   }
   void attach(std::shared_ptr<net::Stream> stream) {
-    net::ConduitDriver::Hooks hooks;
-    hooks.frame = [this](const core::InFrame& frame, std::uint16_t) {
-      if (!core::is_routed(frame.kind)) return true;
-      arrived += frame.body.size();
-      if (consume) return true;
-      kept_.push_back(frame.body.size());
-      return false;
-    };
-    hooks.connected = [this] { connected.set(true); };
-    hooks.dead = [this](const std::string& reason) { dead.set(reason); };
-    driver = std::make_shared<net::ConduitDriver>(bed_.io(), config_, std::move(hooks));
+    driver = std::make_shared<net::ConduitDriver>(bed_.io(), config_,
+                                                  net::ConduitDriver::For::Report, *this);
     driver->attach(std::move(stream));
   }
+  bool frame(const core::InFrame& frame, std::uint16_t /*hops*/) override {
+    if (!core::is_routed(frame.kind)) return true;
+    arrived += frame.body.size();
+    if (consume) return true;
+    kept_.push_back(frame.body.size());
+    return false;
+  }
+  void connected() override { is_connected.set(true); }
+  void lost(const net::Loss& /*loss*/) override {}
+  void ended() override {}
+  void dead(const std::string& reason) override { is_dead.set(reason); }
 
   Testbed& bed_;
   core::ConduitConfig config_;
@@ -205,7 +207,7 @@ TEST(Link, AStuckReceiverHoldsBackItsSenderInBoundedMemory) {
   for (core::NodeId r = 0; r < 4; ++r) {
     nodes.push_back(std::make_unique<Node>(bed, r, Testbed::node(r / 2)));
     ASSERT_EQ(nodes.back()->connect(bed.addresses(r / 2)[1], false, "secret"), "");
-    ASSERT_TRUE(nodes.back()->connected.get());
+    ASSERT_TRUE(nodes.back()->is_connected.get());
   }
   nodes[2]->consume = false;
   std::size_t sent = 0;
@@ -236,7 +238,7 @@ TEST(Link, TlsProvesTheSecretToBothSides) {
   ASSERT_EQ(bed.link(), "");
   Node good(bed, 0, Testbed::node(0));
   EXPECT_EQ(good.connect(bed.addresses(0)[0], true, "secret"), "");
-  EXPECT_TRUE(good.connected.get());
+  EXPECT_TRUE(good.is_connected.get());
   Node bad(bed, 0, Testbed::node(0));
   EXPECT_THAT(bad.connect(bed.addresses(0)[0], true, "guess"),
               HasSubstr("does not know the secret of job \"job\""));
@@ -249,7 +251,7 @@ TEST(Link, ARankMayNotSpeakForAnother) {
   Node a(bed, 0, Testbed::node(0)), b(bed, 1, Testbed::node(0));
   for (Node* node : {&a, &b}) {
     ASSERT_EQ(node->connect(bed.addresses(0)[1], false, "secret"), "");
-    ASSERT_TRUE(node->connected.get());
+    ASSERT_TRUE(node->is_connected.get());
   }
   bed.on_io([&] {
     core::OutFrame frame;

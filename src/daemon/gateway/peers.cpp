@@ -23,27 +23,16 @@ core::ConduitConfig Peers::settings(core::NodeId node) const {
   return settings;
 }
 
-std::shared_ptr<net::ConduitDriver> Peers::drive(Peer& peer, core::ConduitConfig settings) {
-  net::ConduitDriver::Hooks hooks;
-  // The driver calls nothing once closed, which happens before the peer goes.
-  Peer* p = &peer;
-  hooks.passes_on = true;
-  hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
-    return traffic_.frame(*p, frame, hops);
-  };
-  hooks.progress = hooks.room = [this, p] { traffic_.progress(*p); };
-  hooks.connected = [p] { p->kind->connected(*p); };
-  hooks.lost = [p](const net::Loss& loss) { p->kind->lost(*p, loss); };
-  hooks.ended = [p] { p->kind->ended(*p); };
-  hooks.dead = [p](const std::string& reason) { p->kind->dead(*p, reason); };
-  return std::make_shared<net::ConduitDriver>(io_, std::move(settings), std::move(hooks));
+std::shared_ptr<net::ConduitDriver> Peer::drive(asio::io_context& io,
+                                                core::ConduitConfig settings) {
+  return std::make_shared<net::ConduitDriver>(io, std::move(settings),
+                                              net::ConduitDriver::For::Gateway, *this);
 }
 
 Peer& Peers::make(core::NodeId node, core::ConduitConfig settings, PeerKind& kind) {
-  Peer& peer = peers_[node];
-  peer.node = node;
+  Peer& peer = peers_.try_emplace(node, node, traffic_, kind).first->second;
   peer.kind = &kind;
-  peer.driver = drive(peer, std::move(settings));
+  peer.driver = peer.drive(io_, std::move(settings));
   return peer;
 }
 
@@ -61,7 +50,7 @@ Peer& Peers::add_junction(core::NodeId node, core::ConduitConfig settings, const
 }
 
 void Peers::renew(Peer& peer, core::ConduitConfig settings) {
-  const auto before = std::exchange(peer.driver, drive(peer, std::move(settings)));
+  const auto before = std::exchange(peer.driver, peer.drive(io_, std::move(settings)));
   asio::post(io_, [before] {});  // it may be at work further up
 }
 

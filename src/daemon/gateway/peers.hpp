@@ -47,9 +47,12 @@ class PeerTraffic {
   ~PeerTraffic() = default;
 };
 
-struct Peer {
-  core::NodeId node = core::kNobody;
-  PeerKind* kind = nullptr;
+struct Peer final : net::ConduitUser {
+  explicit Peer(core::NodeId number, PeerTraffic& frames, PeerKind& its_kind)
+      : node(number), kind(&its_kind), traffic(frames) {}
+
+  core::NodeId node;
+  PeerKind* kind;
   std::shared_ptr<net::ConduitDriver> driver;
   core::Router::Neighbour* neighbour = nullptr;
   std::string where;       // of its latest stream
@@ -61,6 +64,19 @@ struct Peer {
   bool open() const { return !neighbour->left && !driver->closed(); }
   core::Conduit& conduit() const { return driver->conduit(); }
   void came_by(const net::Listener::Newcomer& newcomer);
+  std::shared_ptr<net::ConduitDriver> drive(asio::io_context& io, core::ConduitConfig settings);
+
+ private:
+  bool frame(const core::InFrame& frame, std::uint16_t hops) override {
+    return traffic.frame(*this, frame, hops);
+  }
+  void progress() override { traffic.progress(*this); }
+  void connected() override { kind->connected(*this); }
+  void lost(const net::Loss& loss) override { kind->lost(*this, loss); }
+  void ended() override { kind->ended(*this); }
+  void dead(const std::string& reason) override { kind->dead(*this, reason); }
+
+  PeerTraffic& traffic;
 };
 
 /// Peers stay until the gateway ends, so references to them stay valid.
@@ -99,7 +115,6 @@ class Peers {
 
  private:
   Peer& make(core::NodeId node, core::ConduitConfig settings, PeerKind& kind);
-  std::shared_ptr<net::ConduitDriver> drive(Peer& peer, core::ConduitConfig settings);
 
   asio::io_context& io_;
   core::Router& router_;
