@@ -25,7 +25,8 @@ def read(path: Path, what: str) -> str:
         return path.read_text(encoding="utf-8-sig")  # editors on Windows put a mark first
     except OSError as error:
         missing = f"cannot read {what} {path}: {error.strerror}"
-        raise UsageError(missing, _remedy(path) if not path.exists() else "") from None
+        absent = isinstance(error, FileNotFoundError)
+        raise UsageError(missing, _remedy(path) if absent else "") from None
     except UnicodeDecodeError:
         data = path.read_bytes()
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):

@@ -289,4 +289,6 @@ def test_drawings(file):
     assert names[:3] == ["title", "desc", "style"]
     assert "text" in names
     assert "prefers-color-scheme: dark" in text
-    assert f"drawings/{file.name}" in TEXTS["docs/how-it-works.md"]
+    assert any(
+        f"drawings/{file.name}" in TEXTS[page] for page in ("README.md", "docs/how-it-works.md")
+    )
