@@ -103,6 +103,7 @@ class Chatter:
         self._held: dict[int, list[bytes]] = {}  # a block's lines until it is known for one
         self._begun: dict[int, bytes] = {}  # a line that may become one of Hydra's
         self._behind: set[int] = set()  # just behind a block
+        self._inside: set[int] = set()  # what passed last has not ended its line
 
     @property
     def signal(self) -> int | None:
@@ -125,6 +126,8 @@ class Chatter:
         data = self._begun.pop(fd, b"") + data
         last = data[data.rfind(b"\n") + 1 :]
         opening = None if held else re.search(_MAY_OPEN, data)
+        if opening and opening.start() == 0 and fd in self._inside:
+            opening = None  # the end of a line whose beginning has passed
         if opening and _BAD.startswith(opening[1] or b""):
             last = data[opening.start() :]
             self._begun[fd] = last
@@ -132,6 +135,8 @@ class Chatter:
         elif last and _may_become_hydras(last):
             self._begun[fd] = last
             data = data.removesuffix(last)
+        if data:
+            (self._inside.discard if data.endswith(b"\n") else self._inside.add)(fd)
         if fd in self._behind:  # prterun 3 ends its blocks with a NUL
             data = data.removeprefix(b"\0")
             self._behind.discard(fd)

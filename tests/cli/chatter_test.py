@@ -130,6 +130,16 @@ def test_a_prompt_without_an_end_of_line_does_not_wait():
         assert chatter.sift(1, prompt + b" ") == prompt + b" "
 
 
+def test_the_end_of_a_line_does_not_wait_when_it_comes_alone():
+    chatter = Chatter()
+    for _ in range(2):
+        assert chatter.sift(1, b"rank 0") == b"rank 0"
+        assert chatter.sift(1, b"\n") == b"\n"
+    assert chatter.sift(1, b"1 of 2\n") == b"1 of 2\n"
+    assert chatter.sift(1, b"\n") == b"", "an empty line may begin Hydra's block"
+    assert chatter.sift(1, b"2 of 2\n") == b"\n2 of 2\n"
+
+
 def test_the_nul_behind_a_block_of_prterun_goes_with_it():
     assert sifted(EXITED + b"\0")[0] == b""
     assert sifted(EXITED, b"\0", b"own\n")[0] == b"own\n"
