@@ -169,7 +169,7 @@ def test_one_that_was_given_back_is_cancelled(pbs: Pbs, mixed):
     pbs.block("west")
     job = pbs.submit("--hold", "1s", *mixed())
     eventually(lambda: len(pbs.jobs("east")) > 1, "another job of the east")
-    assert "143" in pbs.isthmus("cancel", job.name).stdout
+    assert pbs.isthmus("cancel", job.name).stdout == f"{job.name}: cancelled\n"
     eventually(pbs.all_over, "the end of all jobs")
     assert not list(pbs.folder.rglob("*.pem")), "keys of a job that has ended"
 
