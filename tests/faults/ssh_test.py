@@ -16,7 +16,7 @@ def test_nobody_listens(remote: Grid, prefix):
     remote.write(HERE_AND_THERE.format(prefix=prefix).replace("site", "refused"))
     done = remote.run("-g", "grid.toml", "-n", 2, "hostname")
     check(done, 1, "cluster there on refused: ssh could not connect", "Connection refused")
-    assert re.search(r"Try: ssh -F \S+ refused true\..*ControlMaster", done.stderr)
+    assert re.search(r"Try: ssh -F \S+ refused true\..*ProxyJump", done.stderr)
 
 
 def test_key_that_is_not_known(remote: Grid, prefix):
