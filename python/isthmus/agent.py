@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 import os
 import signal
 import sys
@@ -11,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from isthmus import anyjson, troubles
+from isthmus import anyjson, childwatching, troubles
 from isthmus.answers import ANSWERS
 from isthmus.command import try_reach
 from isthmus.endings import signal_name
@@ -34,21 +33,6 @@ _ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 _OWN_GROUP: dict[str, Any] = (
     {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
 )
-
-
-@functools.cache
-def watch_children_without_threads() -> None:
-    """asyncio before Python 3.12 starts a thread for each child, which a limit may refuse. Linux
-    before 5.3 has no other way."""
-    if sys.version_info < (3, 12):
-        try:
-            os.close(os.pidfd_open(os.getpid()))
-        except (AttributeError, OSError):
-            return
-        watcher = asyncio.PidfdChildWatcher()
-        watcher.attach_loop(asyncio.get_running_loop())  # later loops attach by themselves
-        asyncio.set_child_watcher(watcher)
-
 
 Message = dict[str, Any]
 Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
@@ -142,7 +126,7 @@ class Agent:
         ]
 
     async def _start_process(self) -> None:
-        watch_children_without_threads()
+        childwatching.without_threads()
         try:
             loop = asyncio.get_running_loop()
             own = {} if self.target else _OWN_GROUP

@@ -37,7 +37,7 @@ std::shared_ptr<Packet> packet_for(std::size_t body);
 /// Makes the packets of a conduit. Small ones take the memory of earlier ones.
 class PacketMaker {
  public:
-  /// With `borrow` the payload is not copied: it must stay until own_some() returns false.
+  /// The payload is not copied with `borrow`: it must stay until own_some() returns false.
   std::shared_ptr<Packet> make(const FrameHeader& header, std::span<const std::byte> head,
                                std::span<const std::byte> payload, bool borrow = false);
   /// The conduit needs the packet no more. Its memory is used again if no writer holds it.

@@ -314,9 +314,7 @@ std::string growth_to_json(const Growth& growth) {
 }
 
 Growth growth_from_json(const std::string& text) {
-  const auto wrong = [] {
-    return std::invalid_argument("the growth of the world is no JSON of it");
-  };
+  const auto wrong = [] { return std::invalid_argument("the growth of the world is not JSON"); };
   const auto root = json::parse(text, nullptr, false);
   if (!root.is_object()) throw wrong();
   try {
