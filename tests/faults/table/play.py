@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from rows import Row, named
-from scene import Scene, Seen
+from scene import NATIVE, Scene, Seen
 
 
 def play(row: Row, scene: Scene) -> Seen:
@@ -73,6 +73,8 @@ def judge(row: Row, scene: Scene, seen: Seen) -> None:
     if "wrong byte" in out:
         seen.wrong = "a wrong byte"
     seen.left = scene.left() if seen.status is not None else []
+    if ours := [thing for thing in seen.left if thing != NATIVE]:
+        seen.wrong = seen.wrong or f"left behind: {', '.join(ours)}"
 
 
 def main() -> None:
