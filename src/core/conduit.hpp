@@ -137,8 +137,6 @@ class Conduit {
   void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
               bool bulk = true);
   bool has_output(StreamId id) const;
-  /// New frames stay off the stream, since some that it carries are late.
-  bool avoids(StreamId id) const { return late_.avoids(id, streams_.size(), clock()); }
   /// Whether some stream may have something to write; checks none of them.
   bool has_output() const;
   /// Some of it is more than express frames.
@@ -151,8 +149,6 @@ class Conduit {
   }
   /// Bytes of unsent frames that are larger than express frames.
   std::size_t unsent_bulk() const { return queue_.bytes(true); }
-  /// Size of the next such frame, or 0.
-  std::size_t next_bulk() const { return queue_.next_bulk(); }
 
   enum class Outcome : std::uint8_t {
     Good,     ///< go on

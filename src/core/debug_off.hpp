@@ -11,15 +11,12 @@ namespace isthmus::core {
 
 enum class Mechanism : std::uint8_t {
   AfterPause,       ///< larger steps of each stream while windows grow again
-  AvoidLate,        ///< streams with late frames take no others for a while
   Borrowing,        ///< payloads go from the program's memory, not a copy
   BulkStreams,      ///< only the streams with the widest windows take bulk
   Commons,          ///< memory that ranks of a host share for collectives
   CoreSharing,      ///< a rank yields sooner if others want its core
   Crowd,            ///< fewer streams for each pair if many pairs send
   Express,          ///< one stream takes small frames only
-  FewFirst,         ///< a few frames go without a look at all streams
-  FlushSoon,        ///< bulk waits until what else is ready has been done
   GatewayLooks,     ///< gateways poll for a moment before they sleep
   Gathering,        ///< small messages share frames
   HeldStreams,      ///< streams stand by for what follows a pause

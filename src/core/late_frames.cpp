@@ -69,11 +69,4 @@ SentFrames::Slot& LateFrames::resend(std::uint64_t number, StreamId stream, Sent
   return slot;
 }
 
-bool LateFrames::avoids(StreamId stream, std::size_t streams, Time now) const {
-  if (avoided_.empty() || !has_late(stream, now) || off(Mechanism::AvoidLate)) return false;
-  const auto late = std::count_if(avoided_.begin(), avoided_.end(),
-                                  [now](const auto& entry) { return entry.second > now; });
-  return 2 * static_cast<std::size_t>(late) < streams;
-}
-
 }  // namespace isthmus::core

@@ -52,8 +52,6 @@ class SendQueue {
   }
   std::size_t bytes(bool bulk) const { return (bulk ? bulk_ : express_).bytes; }
   bool empty(bool bulk) const { return (bulk ? bulk_ : express_).packets.empty(); }
-  /// Size of the next frame of bulk, or 0.
-  std::size_t next_bulk() const { return bulk_.empty() ? 0 : bulk_.packets.front()->size; }
   template <class Visit>
   void each(Visit visit) const {
     for (const auto& packet : express_.packets) visit(packet);

@@ -26,19 +26,19 @@ void StreamPlan::down() {
 bool StreamPlan::choose(Time now, std::uint64_t sent, int most, const Look& look) {
   const bool crowded = static_cast<std::size_t>(most) < roles_.size();
   if (std::exchange(crowded_, crowded) || crowded) {
-    return take_by(crowded ? of_crowd(static_cast<std::size_t>(most), look) : all());
+    return take_by(crowded ? of_crowd(static_cast<std::size_t>(most)) : all());
   }
   if (off(Mechanism::BulkStreams) || !bulk_.due(now, sent)) return false;
   return take_by(widest(look));
 }
 
-// The first ones; others instead of those whose frames are late.
-std::size_t StreamPlan::of_crowd(std::size_t most, const Look& look) {
+// The first ones.
+std::size_t StreamPlan::of_crowd(std::size_t most) {
   std::size_t chosen = 0;
   uneven_ = false;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     roles_[i] = chosen >= most ? Spare : Bulk;
-    if (roles_[i] == Bulk && !express(i) && !look.late(i)) ++chosen;
+    if (roles_[i] == Bulk && !express(i)) ++chosen;
   }
   return chosen;
 }
@@ -46,7 +46,7 @@ std::size_t StreamPlan::of_crowd(std::size_t most, const Look& look) {
 std::size_t StreamPlan::widest(const Look& look) {
   std::vector<double> windows;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
-    windows.push_back(express(i) || look.late(i) ? 0 : look.window(i));
+    windows.push_back(express(i) ? 0 : look.window(i));
   }
   const auto parts = bulk_.choose(windows);
   const auto role = [](BulkStreams::Part part) {
@@ -106,10 +106,6 @@ bool StreamPlan::windows_differ(Time now) {
   growing_ = takers_ == kAll && pause_.holds(now) && !off(Mechanism::AfterPause);
   pause_.sent(now);
   return growing_ || uneven_;
-}
-
-bool StreamPlan::few(Time now, std::size_t unsent) const {
-  return pause_.burst(now) + unsent <= kFew && !off(Mechanism::FewFirst);
 }
 
 }  // namespace isthmus::core

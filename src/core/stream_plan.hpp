@@ -31,8 +31,6 @@ class StreamPlan {
    public:
     /// Bytes that may be under way; 0: unknown. Asks the kernel.
     virtual double window(std::size_t stream) const = 0;
-    /// Some of its frames are late.
-    virtual bool late(std::size_t stream) const = 0;
 
    protected:
     ~Look() = default;
@@ -47,11 +45,6 @@ class StreamPlan {
   /// they would wait for the repetition of lost segments, 200 to 600 ms if the tail was lost. That
   /// is for 8 B beside a stream, 1 Gbit/s at 11.6 ms, 32 streams (2026-11).
   static constexpr std::size_t kLeastForExpress = 4;
-  /// Up to this many bytes in a row are sent without a look at the windows of all streams. That
-  /// look takes 70 us with 48 streams, where a 1 KiB message takes 6 ms. A few streams have room
-  /// for these bytes. More bytes should fill the windows equally. Then 1 MiB takes 15 ms, and 19 if
-  /// some streams are filled first (1 Gbit/s at 11.6 ms; November 2026).
-  static constexpr std::size_t kFew = std::size_t{64} * 1024 + 64 * kHeaderSize;
   /// Bytes that may wait in the kernels' buffers of all streams: 1 ms at 1 Gbit/s, so that the
   /// writer can sleep meanwhile. Each stream has enough to wake the writer in time. If there are
   /// many streams, each has little. Otherwise the first ones would take more than they can send
@@ -88,15 +81,12 @@ class StreamPlan {
   bool windows_differ(Time now);
   /// No bulk waits.
   void idle() { growing_ = false; }
-  /// These bytes go without a look at all windows.
-  bool few(Time now, std::size_t unsent) const;
-  void sent(Time now, std::size_t bytes) { pause_.sent(now, bytes); }
 
  private:
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
   bool express(std::size_t stream) const;
-  std::size_t of_crowd(std::size_t most, const Look& look);
+  std::size_t of_crowd(std::size_t most);
   std::size_t widest(const Look& look);
   std::size_t all();
   bool take_by(std::size_t takers);

@@ -21,7 +21,6 @@ class StreamPlanTest : public testing::Test, protected StreamPlan::Look {
   void connect(std::size_t count, StreamPlan::Time round_trip = 50ms) {
     for (std::size_t i = 0; i < count; ++i) plan_.up(round_trip, round_trip >= 2ms);
     windows_.resize(plan_.streams(), 1e6);
-    late_.resize(plan_.streams(), false);
   }
   /// Two periods that send at `rate` bytes a second, with a choice at the end of each.
   void send(double rate) {
@@ -37,13 +36,11 @@ class StreamPlanTest : public testing::Test, protected StreamPlan::Look {
     return found;
   }
   double window(std::size_t stream) const override { return windows_[stream]; }
-  bool late(std::size_t stream) const override { return late_[stream]; }
 
   StreamPlan plan_;
   StreamPlan::Time now_{1h};
   std::uint64_t sent_ = 0;
   std::vector<double> windows_;
-  std::vector<bool> late_;
 };
 
 TEST_F(StreamPlanTest, AFewStreamsAllTakeBulk) {
@@ -88,11 +85,10 @@ TEST_F(StreamPlanTest, ASpareStreamRepeatsWhenNothingNewWaits) {
   EXPECT_FALSE(plan_.off_bulk(7, 0));
 }
 
-TEST_F(StreamPlanTest, InACrowdTheFirstTakeBulkExceptThoseWithLateFrames) {
+TEST_F(StreamPlanTest, InACrowdTheFirstTakeBulk) {
   connect(6);
-  late_[1] = true;
   EXPECT_TRUE(plan_.choose(now_, 0, 2, *this));
-  EXPECT_THAT(roles(), ElementsAre(Express, Bulk, Bulk, Bulk, Spare, Spare));
+  EXPECT_THAT(roles(), ElementsAre(Express, Bulk, Bulk, Spare, Spare, Spare));
   EXPECT_FALSE(plan_.choose(now_, 0, 2, *this)) << "nothing has changed";
 }
 
@@ -159,16 +155,6 @@ TEST_F(StreamPlanTest, WindowsDifferForSomeRoundTripsAfterAPause) {
   for (int i = 0; i < 20; ++i) plan_.windows_differ(now_ += 40ms);
   EXPECT_FALSE(plan_.windows_differ(now_));
   EXPECT_TRUE(plan_.windows_differ(now_ + 60ms)) << "a round trip of silence";
-}
-
-TEST_F(StreamPlanTest, AFewBytesInARowNeedNoLook) {
-  connect(6);
-  EXPECT_TRUE(plan_.few(now_, 1000));
-  plan_.sent(now_, 60'000);
-  EXPECT_TRUE(plan_.few(now_, 1000));
-  plan_.sent(now_, 60'000);
-  EXPECT_FALSE(plan_.few(now_, 0));
-  EXPECT_TRUE(plan_.few(now_ + 26ms, 0)) << "half a round trip later";
 }
 
 TEST_F(StreamPlanTest, TheShortestRoundTripCounts) {

@@ -52,9 +52,6 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void replace(std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   /// Writes what can be written. Call after submit(), forward(), consume() and bye().
   void flush();
-  /// The same, though bulk for a long path may wait until what else is ready has been done, so that
-  /// more of it leaves at a time. Then ConduitUser::progress is called.
-  void flush_soon();
   /// Frames with payloads that are borrowed (core::Conduit::submit_borrowed) cost a copy less.
   bool borrows() const;
   /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
@@ -103,11 +100,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   std::size_t number(const LinePtr& line) const;
   void choose();
   double window(std::size_t stream) const override;
-  bool late(std::size_t stream) const override;
   void write_in_turns();
   void write_where_room();
-  void write_few();
-  void fill(const LinePtr& line);
   bool write_counted(const LinePtr& line, std::size_t limit, std::int64_t& room);
   void write_packets(const LinePtr& line);
   void write_some(const LinePtr& line, std::span<const iovec> parts);
@@ -139,7 +133,6 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   bool closed_ = false;
   bool has_read_ = false;  // since read_news() began
   bool told_ended_ = false;
-  bool flushing_ = false;  // flush_soon() has been told, and it is not done
 };
 
 }  // namespace isthmus::net

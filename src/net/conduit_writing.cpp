@@ -1,7 +1,6 @@
 // The writing half of ConduitDriver: what goes by which stream, and when.
 #include <algorithm>
 #include <array>
-#include <asio/post.hpp>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -12,12 +11,6 @@
 #include "net/tcp_figures.hpp"
 
 namespace isthmus::net {
-namespace {
-
-// This much bulk leaves at once, even if other frames are ready.
-constexpr std::size_t kMostLater = std::size_t{256} * 1024;
-
-}  // namespace
 
 void ConduitDriver::flush() {
   if (closed_) return;
@@ -25,21 +18,6 @@ void ConduitDriver::flush() {
   if (conduit_.has_output()) write_all();
   report();
   arm();
-}
-
-void ConduitDriver::flush_soon() {
-  if (closed_ || lines_.empty() || !lines_.front()->far || conduit_.express_waits() ||
-      core::off(core::Mechanism::FlushSoon) || conduit_.unsent_bulk() == 0 ||
-      conduit_.unsent_bulk() >= kMostLater) {
-    return flush();
-  }
-  if (std::exchange(flushing_, true)) return;
-  asio::post(io_, [self = shared_from_this()] {
-    self->flushing_ = false;
-    if (self->closed_) return;
-    self->flush();
-    if (!self->closed_) self->user_.progress();
-  });
 }
 
 // Lines may be dropped meanwhile.
@@ -85,8 +63,6 @@ double ConduitDriver::window(std::size_t stream) const {
   return figures ? static_cast<double>(figures->window) : 0;
 }
 
-bool ConduitDriver::late(std::size_t stream) const { return conduit_.avoids(lines_[stream]->id); }
-
 // All windows fill equally: a stream that has taken its share lets the next one write.
 void ConduitDriver::write_in_turns() {
   using enum core::StreamPlan::Role;
@@ -117,14 +93,10 @@ void ConduitDriver::write_in_turns() {
 // Each stream gets the frame that it sends the soonest. Otherwise the last frames of a message
 // would wait a round trip in streams whose windows are full while others stand idle.
 void ConduitDriver::write_where_room() {
-  const std::uint64_t before = conduit_.counts().wire_bytes;
-  if (plan_.few(now(), conduit_.unsent_bulk())) write_few();
   std::vector<std::pair<std::int64_t, LinePtr>> open;
-  if (conduit_.bulk_waits()) {
-    for (const auto& line : lines_) {
-      if (line->blocked || !line->up || off_bulk(line)) continue;
-      open.emplace_back(room_in_window(line->stream->socket().native_handle()), line);
-    }
+  for (const auto& line : lines_) {
+    if (line->blocked || !line->up || off_bulk(line)) continue;
+    open.emplace_back(room_in_window(line->stream->socket().native_handle()), line);
   }
   std::make_heap(open.begin(), open.end());
   while (!closed_ && !open.empty() && conduit_.has_output()) {
@@ -140,30 +112,6 @@ void ConduitDriver::write_where_room() {
     } else {
       open.pop_back();
     }
-  }
-  plan_.sent(now(), conduit_.counts().wire_bytes - before);
-}
-
-// Asks one stream after the other, until all is sent or none is left to ask.
-void ConduitDriver::write_few() {
-  for (std::size_t asked = 0; !closed_ && asked < lines_.size(); ++asked) {
-    turn_ = turn_ < lines_.size() ? turn_ : 0;
-    fill(LinePtr(lines_[turn_]));
-    if (!conduit_.bulk_waits()) return;  // the stream's turn goes on
-    ++turn_;
-  }
-}
-
-// Writes frame by frame while the line's window has room for the whole of the next. A window counts
-// segments: the last one of a frame, and an acknowledgement before it, are whole ones to it.
-void ConduitDriver::fill(const LinePtr& line) {
-  constexpr std::int64_t kRounding = 2 * std::int64_t{1460};
-  if (line->blocked || !line->up || off_bulk(line)) return;
-  std::int64_t room = room_in_window(line->stream->socket().native_handle());
-  while (!closed_ && conduit_.bulk_waits()) {
-    const std::size_t next = std::max<std::size_t>(1, conduit_.next_bulk());
-    room -= kRounding;
-    if (room < static_cast<std::int64_t>(next) || !write_counted(line, next, room)) return;
   }
 }
 

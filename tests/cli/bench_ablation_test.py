@@ -30,6 +30,12 @@ def test_ratios_compare_medians():
     assert command.ratios(times, "turns") == {}
 
 
+def test_a_change_wants_samples_that_lie_apart():
+    assert command.changes([3.0, 4.0], [1.0, 2.0])
+    assert not command.changes([3.0, 1.5], [1.0, 2.0])
+    assert not command.changes([1.03, 1.04], [1.0, 1.01])
+
+
 def test_a_stream_counts_by_message():
     run = {"seconds": [2.0, 4.0], "messages": [4, 4], "task": "", "contestant": ""}
     assert command._seconds(run) == 0.75
@@ -43,10 +49,11 @@ def test_unknown_names(words):
 
 
 def test_turns(monkeypatch, tmp_path):
-    """All cells, each with all on and without each of its mechanisms."""
+    """All cells, each with all on and without each of its mechanisms, to and fro."""
     asked = []
     monkeypatch.setattr(command, "_measure", lambda *what: asked.append(what) or {FIGURE: 1.0})
-    found = CliRunner().invoke(bench_app, ["ablation", "--passes", "1", "--json", tmp_path / "f"])
+    found = CliRunner().invoke(bench_app, ["ablation", "--passes", "2", "--json", tmp_path / "f"])
     assert found.exit_code == 0, found.output
     for cell in CELLS:
-        assert [off for one, off in asked if one is cell] == ["", *sorted(cell.mechanisms)]
+        turns = ["", *sorted(cell.mechanisms)]
+        assert [off for one, off in asked if one is cell] == turns + turns[::-1]

@@ -83,7 +83,7 @@ void Gateway::State::perform(const core::Router::Action& action) {
   switch (action.what) {
     case What::Flush: {
       Peer& peer = *peers.find(action.neighbour->node);
-      peer.driver->flush_soon();
+      peer.driver->flush();
       router.progress(*peer.neighbour);
       tuning.stir(peer);
       break;

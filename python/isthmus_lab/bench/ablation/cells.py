@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 _P2P = ("--only", "isthmus", "--only", "isthmus-direct", "--passes", "1")
-_COLL = ("--only", "isthmus-direct", "--passes", "1", "--no-tune")
+_MEMORY = ("--only", "isthmus-memory")
+_COLL = ("--passes", "1", "--no-tune")
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ def _p2p(testbed: str, *words: str) -> tuple[str, ...]:
 
 
 _STREAMS = _names(
-    "after-pause avoid-late bulk-streams express few-first flush-soon "
-    "gathering held-streams landing late-frames pacing share-unsent turns"
+    "after-pause bulk-streams express gathering held-streams landing late-frames pacing "
+    "share-unsent turns"
 )
 _HOST = _names(
     "borrowing commons core-sharing gateway-looks gathering landing "
@@ -41,22 +42,27 @@ CELLS = (
         "hablot, one way",
         _p2p("hablot", "--seconds", "1", "--figure", "stream", "--figure", "rate",
              "--size", "1 MiB", "--size", "64 MiB"),
-        _names("bulk-streams express flush-soon gathering landing pacing share-unsent turns"),
+        _names("bulk-streams express gathering landing pacing share-unsent turns"),
     ),
     Cell(
         "hablot, after a pause",
         _p2p("hablot", "--rounds", "10", "--figure", "paused", "--size", "4 MiB"),
-        _names("after-pause avoid-late few-first held-streams late-frames"),
+        _names("after-pause held-streams late-frames"),
     ),
     Cell(
         "hablot, small beside bulk",
         _p2p("hablot", "--seconds", "1", "--figure", "loaded"),
-        _names("express flush-soon gathering share-unsent turns"),
+        _names("express gathering share-unsent turns"),
     ),
     Cell(
         "lossy",
         _p2p("lossy", "--seconds", "2", "--figure", "stream", "--size", "1 MiB"),
-        _names("avoid-late bulk-streams express late-frames pacing"),
+        _names("bulk-streams express late-frames pacing"),
+    ),
+    Cell(
+        "lossy, small beside bulk",
+        _p2p("lossy", "--seconds", "2", "--figure", "loaded"),
+        _names("express late-frames share-unsent"),
     ),
     Cell(
         "fatpipe",
@@ -65,9 +71,9 @@ CELLS = (
     ),
     Cell(
         "matsuda",
-        ("coll", "--testbed", "matsuda", *_COLL, "--repetitions", "5", "--variant", "plain",
-         "--collective", "bcast", "--collective", "allreduce", "--collective", "alltoall",
-         "--size", "1 MiB"),
+        ("coll", "--testbed", "matsuda", *_COLL, "--only", "isthmus-direct", "--repetitions", "5",
+         "--variant", "plain", "--collective", "bcast", "--collective", "allreduce",
+         "--collective", "alltoall", "--size", "1 MiB"),
         _names(
             "crowd gathering held-streams pacing streaming-naps bulk-streams "
             "after-pause core-sharing late-frames"
@@ -80,13 +86,13 @@ CELLS = (
     ),
     Cell(
         "loopback",
-        _p2p("loopback", "--rounds", "400", "--seconds", "1", *_NEAR_SIZES,
+        _p2p("loopback", *_MEMORY, "--rounds", "400", "--seconds", "1", *_NEAR_SIZES,
              "--figure", "pingpong", "--figure", "rate"),
         _HOST,
     ),
     Cell(
         "loopback, collectives",
-        ("coll", "--testbed", "loopback", *_COLL, "-n", "4", "--repetitions", "200",
+        ("coll", "--testbed", "loopback", *_COLL, *_MEMORY, "-n", "4", "--repetitions", "200",
          "--collective", "barrier", "--collective", "allreduce", "--collective", "bcast",
          "--collective", "alltoall", "--size", "8 B", "--size", "16 KiB"),
         _HOST | {"streaming-naps"},
