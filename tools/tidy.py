@@ -25,6 +25,8 @@ FOLDERS = ("src/", "lab/", "bench/")
 CLANG_TIDY = "clang-tidy-19"  # older ones do not read coroutines with GCC's library
 # asio decides by the compiler whether there are coroutines, and knows clang with its own library.
 COROUTINES = ("-DASIO_HAS_CO_AWAIT", "-DASIO_HAS_STD_COROUTINE")
+# Findings of clang-diagnostic-thread-safety-* (src/core/mutex.hpp).
+WARNINGS = ("-Wthread-safety",)
 # Tests need not be quick, cast to what no enum has, to see it refused, and may wait in asio.
 IN_TESTS = (
     "--checks=-performance-*,-clang-analyzer-optin.core.EnumCastOutOfRange,"
@@ -180,7 +182,7 @@ def read(entry: Entry, folder: Path) -> str:
     (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / name / "compile_commands.json").write_text(json.dumps([entry]))
     words = [CLANG_TIDY, "-p", str(folder / name), "--quiet"]
-    words += [f"--extra-arg={flag}" for flag in COROUTINES]
+    words += [f"--extra-arg={flag}" for flag in (*COROUTINES, *WARNINGS)]
     words += [IN_TESTS] if entry["file"].endswith("_test.cpp") else []
     clean = folder / name / "clean"
     digest = digest_of(entry, words)

@@ -6,7 +6,6 @@
 #include <deque>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "core/engine.hpp"
 #include "core/inbound.hpp"
 #include "core/matching.hpp"
+#include "core/mutex.hpp"
 #include "core/outbound.hpp"
 #include "core/services.hpp"
 #include "core/trace/trace.hpp"
@@ -28,7 +28,7 @@ class Dropped {
 
   void add(Name name) noexcept {
     try {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       names_.push_back(name);
       any_.store(true, std::memory_order_release);
       // NOLINTNEXTLINE(bugprone-empty-catch)
@@ -37,15 +37,15 @@ class Dropped {
   }
   bool any() const { return any_.load(std::memory_order_acquire); }
   std::vector<Name> take() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     any_.store(false, std::memory_order_relaxed);
     return std::exchange(names_, {});
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::atomic<bool> any_{false};
-  std::vector<Name> names_;
+  std::vector<Name> names_ GUARDED_BY(mutex_);
 };
 
 /// Names a message that its Inbound holds in stage Extracted, unless `received`.

@@ -31,7 +31,7 @@ FrameMemory::~FrameMemory() {
 
 void FrameMemory::Return::operator()(std::byte* memory) const {
   if (owner != nullptr) {
-    const std::lock_guard lock(owner->mutex_);
+    const Lock lock(owner->mutex_);
     if (owner->free_.size() < owner->most_) return owner->free_.push_back(memory);
   }
   delete[] memory;
@@ -40,7 +40,7 @@ void FrameMemory::Return::operator()(std::byte* memory) const {
 FrameMemory::Block FrameMemory::take(std::size_t size) {
   if (size < least() || size > block_) return Block(new std::byte[size]);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!free_.empty()) {
       std::byte* const memory = free_.back();  // the one that caches still have
       free_.pop_back();
@@ -52,12 +52,12 @@ FrameMemory::Block FrameMemory::take(std::size_t size) {
 }
 
 std::size_t FrameMemory::kept() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return free_.size();
 }
 
 void FrameMemory::keep(std::size_t most) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   most_ = most;
 }
 

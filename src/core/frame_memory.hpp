@@ -6,10 +6,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/frame.hpp"
+#include "core/mutex.hpp"
 #include "core/wire.hpp"
 
 namespace isthmus::core {
@@ -45,10 +45,10 @@ class FrameMemory {
   std::size_t kept() const;
 
  private:
-  std::size_t most_;
+  std::size_t most_ GUARDED_BY(mutex_);
   const std::size_t block_;
-  mutable std::mutex mutex_;
-  std::vector<std::byte*> free_;
+  mutable Mutex mutex_;
+  std::vector<std::byte*> free_ GUARDED_BY(mutex_);
 };
 
 /// The memory for frames of that size in this process.

@@ -20,7 +20,7 @@ std::int64_t Caller::call(const Request& request) {
     calls_.emplace(numbered.number, &made);
     send(encode(numbered));
   });
-  std::unique_lock lock(mutex_);
+  core::Lock lock(mutex_);
   come_.wait(lock, [&] { return made.done; });
   if (made.error != 0) throw Error(made.error, made.sentence);
   return made.value;
@@ -103,7 +103,7 @@ bool Caller::take(std::span<const std::byte> message, const Send& send) {
   }
   const auto found = calls_.find(reply->number);
   if (found == calls_.end()) return false;
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   *found->second = {true, reply->error, reply->value, reply->sentence};
   calls_.erase(found);
   come_.notify_all();
@@ -129,7 +129,7 @@ void Caller::take_piece(const Piece& piece, const Reply& reply) {
 }
 
 void Caller::end(Exchange& exchange) {
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   exchange.keeps_ = nullptr;
   exchange.sent_.store(true, std::memory_order_release);
   exchange.done_.store(true, std::memory_order_release);
@@ -146,7 +146,7 @@ void Caller::cancel(const ExchangeRef& exchange) {
 }
 
 void Caller::wait(const Exchange& exchange) {
-  std::unique_lock lock(mutex_);
+  core::Lock lock(mutex_);
   come_.wait(lock, [&] { return exchange.done(); });
 }
 

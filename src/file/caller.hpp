@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "file/protocol.hpp"
 
 namespace isthmus::file {
@@ -105,8 +104,8 @@ class Caller {
   std::map<std::uint64_t, Call*> calls_;
   std::deque<ExchangeRef> waiting_;  // have pieces to ask for
   // For waiting threads.
-  std::mutex mutex_;
-  std::condition_variable come_;
+  core::Mutex mutex_;
+  core::Condition come_;
 };
 
 }  // namespace isthmus::file

@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "core/tidying.hpp"
 
 namespace isthmus::file {
@@ -36,7 +36,7 @@ class Tidier {
   void tell(char letter, const std::string& path) {
     const std::string packet = letter + path;
     if (socket_ < 0 || owner_ != getpid()) return;  // a child may have inherited a locked mutex
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     [[maybe_unused]] const auto sent = send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL);
   }
 
@@ -85,7 +85,7 @@ class Tidier {
     return ends[0];
   }
 
-  std::mutex mutex_;
+  core::Mutex mutex_;
   const pid_t owner_;
   const int socket_;
 };

@@ -5,17 +5,17 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "file/storage.hpp"
 
 namespace isthmus::file {
 
 struct MemoryBytes {
-  std::mutex mutex;
+  core::Mutex mutex;
   std::vector<std::byte> bytes;
-  std::map<const void*, std::pair<std::int64_t, std::int64_t>> locks;
+  std::map<const void*, std::pair<std::int64_t, std::int64_t>> locks GUARDED_BY(mutex);
 };
 
 class MemoryStorage : public Storage {
@@ -23,7 +23,7 @@ class MemoryStorage : public Storage {
   explicit MemoryStorage(std::shared_ptr<MemoryBytes> file) : file_(std::move(file)) {}
 
   std::size_t read(std::int64_t offset, std::span<std::byte> to) override {
-    const std::lock_guard lock(file_->mutex);
+    const core::Lock lock(file_->mutex);
     const auto from = static_cast<std::size_t>(offset);
     if (from >= file_->bytes.size()) return 0;
     const std::size_t n = std::min(to.size(), file_->bytes.size() - from);
@@ -31,7 +31,7 @@ class MemoryStorage : public Storage {
     return n;
   }
   void write(std::int64_t offset, std::span<const std::byte> from) override {
-    const std::lock_guard lock(file_->mutex);
+    const core::Lock lock(file_->mutex);
     const auto to = static_cast<std::size_t>(offset);
     if (to + from.size() > file_->bytes.size()) file_->bytes.resize(to + from.size());
     std::memcpy(file_->bytes.data() + to, from.data(), from.size());
@@ -43,7 +43,7 @@ class MemoryStorage : public Storage {
   }
   void sync() override {}
   bool try_lock(std::int64_t low, std::int64_t high) override {
-    const std::lock_guard lock(file_->mutex);
+    const core::Lock lock(file_->mutex);
     for (const auto& [who, range] : file_->locks) {
       if (who != this && low < range.second && range.first < high) return false;
     }
@@ -51,7 +51,7 @@ class MemoryStorage : public Storage {
     return true;
   }
   void unlock() override {
-    const std::lock_guard lock(file_->mutex);
+    const core::Lock lock(file_->mutex);
     file_->locks.erase(this);
   }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "file/error.hpp"
 #include "file/open_file.hpp"
 #include "file/running_ahead.hpp"
@@ -59,7 +59,7 @@ class There final : public OpenFile {
   }
 
   std::unique_ptr<UnderWay> begin_read(std::int64_t position, std::span<std::byte> to) override {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     behind_.check();
     write_end_ = -1;
     if (!may_run_ahead_ || std::exchange(read_end_, position + std::ssize(to)) != position) {
@@ -70,7 +70,7 @@ class There final : public OpenFile {
   }
   std::unique_ptr<UnderWay> begin_write(std::int64_t position,
                                         std::span<const std::byte> from) override {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     behind_.check();
     ahead_.drop();
     read_end_ = -1;
@@ -84,7 +84,7 @@ class There final : public OpenFile {
 
   /// Ends all reads ahead and writes behind.
   void settle() override {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     ahead_.drop();
     read_end_ = write_end_ = -1;
     behind_.settle(*caller_);
@@ -135,9 +135,9 @@ class There final : public OpenFile {
 
   std::shared_ptr<Caller> caller_;
   std::uint64_t file_ = 0;
-  std::mutex mutex_;
-  ReadAhead ahead_;
-  WritesBehind behind_;
+  core::Mutex mutex_;
+  ReadAhead ahead_ GUARDED_BY(mutex_);
+  WritesBehind behind_ GUARDED_BY(mutex_);
   const bool may_run_ahead_;
   std::int64_t read_end_ = -1, write_end_ = -1;  // of the access before, or -1
 };

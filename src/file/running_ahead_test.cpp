@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "core/mutex.hpp"
 #include "file/test_service.hpp"
 
 namespace isthmus::file {
@@ -71,7 +72,7 @@ TEST(RunningAhead, WhatOthersWroteIsSeenAfterASync) {
   const std::vector<std::byte> others = some_bytes(1'000'000, 2);
   file->sync();  // blocks ahead are forgotten
   {
-    const std::lock_guard lock(service.bytes->mutex);
+    const core::Lock lock(service.bytes->mutex);
     service.bytes->bytes = others;
   }
   finished(*file->begin_read(3000, data));
@@ -87,7 +88,7 @@ TEST(RunningAhead, AFileThatGrowsIsReadOn) {
   EXPECT_EQ(finished(*file->begin_read(0, data)), 2000);
   EXPECT_EQ(finished(*file->begin_read(2000, data)), 2000);
   {
-    const std::lock_guard lock(service.bytes->mutex);
+    const core::Lock lock(service.bytes->mutex);
     service.bytes->bytes = all;
   }
   for (std::int64_t at = 4000; at < 600'000; at += 2000) {

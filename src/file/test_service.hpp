@@ -7,16 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <deque>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "file/error.hpp"
 #include "file/memory_storage.hpp"
 #include "file/open_file.hpp"
@@ -30,7 +29,7 @@ class Service {
   Service() : thread_([this] { run(); }) {}
   ~Service() {
     {
-      const std::lock_guard lock(mutex_);
+      const core::Lock lock(mutex_);
       ended_ = true;
     }
     come_.notify_all();
@@ -39,11 +38,11 @@ class Service {
   std::shared_ptr<Caller> caller(std::size_t window = kMostUnderWay) {
     const std::uint32_t client = ++clients_;
     const auto enter = [this, client](const auto& body) {
-      const std::lock_guard lock(mutex_);
+      const core::Lock lock(mutex_);
       body(sending(client));
     };
     auto made = std::make_shared<Caller>(enter, window);
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     callers_[client] = made;
     return made;
   }
@@ -71,16 +70,16 @@ class Service {
     std::vector<std::byte> bytes;
   };
   Caller::Send sending(std::uint32_t client) {
-    return [this, client](std::vector<std::byte> message) {
+    return [this, client](std::vector<std::byte> message) REQUIRES(mutex_) {
       most_waiting = std::max(most_waiting, queue_.size());
       queue_.push_back({client, std::move(message)});
       come_.notify_all();
     };
   }
   void run() {
-    std::unique_lock lock(mutex_);
+    core::Lock lock(mutex_);
     for (;;) {
-      come_.wait(lock, [&] { return ended_ || !queue_.empty(); });
+      come_.wait(lock, [this]() REQUIRES(mutex_) { return ended_ || !queue_.empty(); });
       if (queue_.empty()) return;
       const Message message = std::move(queue_.front());
       queue_.pop_front();
@@ -95,12 +94,12 @@ class Service {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::deque<Message> queue_;
-  std::map<std::uint32_t, std::shared_ptr<Caller>> callers_;
+  core::Mutex mutex_;
+  core::Condition come_;
+  std::deque<Message> queue_ GUARDED_BY(mutex_);
+  std::map<std::uint32_t, std::shared_ptr<Caller>> callers_ GUARDED_BY(mutex_);
   std::atomic<std::uint32_t> clients_{0};
-  bool ended_ = false;
+  bool ended_ GUARDED_BY(mutex_) = false;
   Server server_{[this](const Opening& opening) -> std::unique_ptr<Storage> {
                    if (opening.path == "absent") fail("cannot open absent", ENOENT);
                    opened_with = opening.flags;

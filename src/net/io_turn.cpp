@@ -48,12 +48,12 @@ void IoTurn::run() {
   const auto work = asio::make_work_guard(io_);
   while (!stopped_) {
     {
-      const std::lock_guard turn(turn_);
+      const core::Lock turn(turn_);
       owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
       while (!stopped_ && !wanted_) run_one();
       owner_.store(std::thread::id(), std::memory_order_relaxed);
     }
-    std::unique_lock lock(mutex_);
+    core::Lock lock(mutex_);
     unsigned uses = 0;
     auto aside = kAside;
     do {
@@ -82,13 +82,13 @@ void IoTurn::come_by() {
 
 void IoTurn::call() {
   if (called_.exchange(true)) return;
-  { const std::lock_guard lock(mutex_); }
+  { const core::Lock lock(mutex_); }
   stopping_.notify_all();
 }
 
 void IoTurn::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     stopped_ = true;
   }
   stopping_.notify_all();

@@ -7,11 +7,10 @@
 #include <asio/io_context.hpp>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <thread>
 
+#include "core/mutex.hpp"
 #include "net/watch.hpp"
 
 namespace isthmus::net {
@@ -27,10 +26,10 @@ class IoTurn {
 
   /// On a thread of the program. True: the turn is its own until give(); handlers may run. Until
   /// then the thread is not cancelled (pthread_cancel): others would wait for the turn forever.
-  bool try_take();
+  bool try_take() TRY_ACQUIRE(true, turn_);
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
-  bool take_or_ask();
-  void give();
+  bool take_or_ask() TRY_ACQUIRE(true, turn_);
+  void give() RELEASE(turn_);
   /// For a thread of the program that has posted urgent work. The thread with the turn runs it, or
   /// the I/O thread comes by.
   void call();
@@ -66,15 +65,15 @@ class IoTurn {
   Watch& watch_;
   unsigned looks_ = 0, pause_ = 1;  // looks since the last at the sockets; between two of them
   bool memory_has_news_ = false;    // since then
-  std::mutex turn_;
+  core::Mutex turn_;
   std::atomic<std::thread::id> owner_{};  // written with turn_ held
   std::atomic<bool> wanted_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> called_{false};
-  std::atomic<unsigned> uses_{0};  // by the program; written with turn_ held
-  int cancel_state_ = 0;           // of the thread that has the turn, before it took it
-  std::mutex mutex_;
-  std::condition_variable stopping_;
+  std::atomic<unsigned> uses_{0};           // by the program; written with turn_ held
+  int cancel_state_ GUARDED_BY(turn_) = 0;  // of the thread that has the turn, before it took it
+  core::Mutex mutex_;
+  core::Condition stopping_;
 };
 
 }  // namespace isthmus::net

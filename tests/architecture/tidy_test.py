@@ -1,5 +1,6 @@
 """tools/tidy.py chooses the files to check, in clones with and without a history."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,33 @@ def test_a_header_is_read_in_the_source_of_its_name(monkeypatch, tmp_path):
     assert tidy.reading(["src/a.hpp", "src/b.cpp", "README.md"], known) == ["src/b.cpp"]
     assert tidy.reading(["src/deep/c.hpp", "src/deep/d.cpp"], known) == ["src/deep/d.cpp"]
     assert tidy.reading(["src/gone.hpp"], known) == []
+
+
+COUNTER = """
+#include "core/mutex.hpp"
+class Counter {{
+ public:
+  void count() {{
+    {lock}
+    ++count_;
+  }}
+ private:
+  isthmus::core::Mutex mutex_;
+  int count_ GUARDED_BY(mutex_) = 0;
+}};
+void twice(Counter& counter) {{ counter.count(); }}
+"""
+
+
+@pytest.mark.skipif(shutil.which(tidy.CLANG_TIDY) is None, reason=f"needs {tidy.CLANG_TIDY}")
+def test_data_used_without_its_mutex_is_refused(tmp_path):
+    shutil.copy(ROOT / ".clang-tidy", tmp_path)
+    source = tmp_path / "counter.cpp"
+    words = f"c++ -std=c++20 -I{ROOT}/src -o counter.o -c {source}"
+    entry = {"file": str(source), "directory": str(tmp_path), "command": words}
+    source.write_text(COUNTER.format(lock="const isthmus::core::Lock lock(mutex_);"))
+    assert tidy.read(entry, tmp_path / "each") == ""
+    source.write_text(COUNTER.format(lock=""))
+    found = tidy.read(entry, tmp_path / "each")
+    assert "requires holding mutex 'mutex_'" in found
+    assert "clang-diagnostic-thread-safety-analysis" in found

@@ -3,10 +3,10 @@
 #include <asio/executor_work_guard.hpp>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "net/looking_loop.hpp"
 #include "net/start_thread.hpp"
 
@@ -18,12 +18,12 @@ namespace {
 class Mail {
  public:
   void put(std::function<void()> news) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     news_.push_back(std::move(news));
   }
   /// The oldest; empty if there is none.
   std::function<void()> take() {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     if (news_.empty()) return {};
     std::function<void()> news = std::move(news_.front());
     news_.pop_front();
@@ -31,8 +31,8 @@ class Mail {
   }
 
  private:
-  std::mutex mutex_;
-  std::deque<std::function<void()>> news_;
+  core::Mutex mutex_;
+  std::deque<std::function<void()>> news_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

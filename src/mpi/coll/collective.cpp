@@ -1,7 +1,6 @@
 #include "mpi/coll/collective.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "core/trace/trace.hpp"
@@ -20,7 +19,7 @@ CollectiveQueue& CollectiveQueue::of(GridComm& comm) {
 Collective::Collective(GridCommRef comm_, const char* function)
     : grid_comm_(std::move(comm_)), function_(function) {
   comm = grid_comm_->native;
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   CollectiveQueue::of(*grid_comm_).waiting_.push_back(this);
 }
 
@@ -29,7 +28,7 @@ Collective::~Collective() { leave(); }
 void Collective::leave() {
   if (left_) return;
   left_ = true;
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   grid_comm_->awaited.store(-1, std::memory_order_relaxed);
   if (begun_) grid_comm_->ended.store(grid_comm_->begun, std::memory_order_release);
   if (started_) grid_comm_->collectives->party_.ended();
@@ -107,7 +106,7 @@ void Collective::fail(int error_class, const std::string& reason) {
 }
 
 bool Collective::in_turn() const {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   return grid_comm_->collectives->waiting_.front() == this;
 }
 
@@ -170,7 +169,7 @@ void launch_wrong(const Call& call, const MpiError& why) {
   auto collective = std::make_unique<WrongCall>(call, why);
   if (call.blocking()) collective->wait_for();
   {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     if (collective->advance()) return;
   }
   keep(std::move(collective));

@@ -6,11 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "core/service.hpp"
 #include "core/trace/trace.hpp"
 #include "core/wire.hpp"
@@ -103,14 +103,14 @@ class Failures final : public core::Service {
   }
 
   void keep_first(std::uint64_t context, std::uint64_t number, const std::string& what) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     if (first_.size() >= kMostNotices) first_.clear();
     const auto [place, is_new] = first_.try_emplace(context, First{number, what});
     if (!is_new && number < place->second.number) place->second = First{number, what};
   }
 
   std::optional<std::string> first_before(std::uint64_t context, std::uint64_t number) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     const auto found = first_.find(context);
     if (found == first_.end() || found->second.number >= number) return std::nullopt;
     return found->second.sentence;
@@ -118,7 +118,7 @@ class Failures final : public core::Service {
 
   void begins(std::uint64_t context, std::uint64_t number) {
     if (!any_.load()) return;
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     notices_.erase(notices_.lower_bound({context, 0}), notices_.lower_bound({context, number}));
     const auto found = notices_.find({context, number});
     if (found != notices_.end() && !std::exchange(found->second.watched, true)) {
@@ -137,15 +137,15 @@ class Failures final : public core::Service {
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // context, number
 
   void note(const Key& key, std::string sentence) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     if (notices_.size() >= kMostNotices) notices_.clear();  // no collective has waited for these
     notices_.try_emplace(key, Notice{std::move(sentence)});
     any_ = true;
   }
 
-  std::mutex mutex_;
-  std::map<Key, Notice> notices_;
-  std::map<std::uint64_t, First> first_;  // by context
+  core::Mutex mutex_;
+  std::map<Key, Notice> notices_ GUARDED_BY(mutex_);
+  std::map<std::uint64_t, First> first_ GUARDED_BY(mutex_);  // by context
   std::atomic<bool> any_{false};
 };
 

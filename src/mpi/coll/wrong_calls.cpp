@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "core/service.hpp"
 #include "core/wire.hpp"
 #include "mpi/process/grid.hpp"
@@ -68,7 +68,7 @@ class WrongCalls final : public core::Service {
       const auto world_rank = static_cast<int>(in.u32());
       const std::string reason = in.text();
       if (!in.good() || !in.at_end()) return false;
-      const std::lock_guard lock(mutex);
+      const core::Lock lock(mutex);
       const auto found = records_.find(context);
       CallRecord::Told told{number, rank, world_rank, function, reason};
       if (found != records_.end()) {
@@ -81,7 +81,7 @@ class WrongCalls final : public core::Service {
       CallRecord::Word word{in.u8() != 0, function, {}};
       if (word.known) word.outline = read_outline(in);
       if (!in.good() || !in.at_end()) return false;
-      const std::lock_guard lock(mutex);
+      const core::Lock lock(mutex);
       const auto found = records_.find(context);
       if (found != records_.end()) found->second->hear(rank, number, std::move(word));
     }
@@ -90,23 +90,23 @@ class WrongCalls final : public core::Service {
   }
 
   void enter(CallRecord& record) {
-    const std::lock_guard lock(mutex);
+    const core::Lock lock(mutex);
     records_[record.context_] = &record;
     const auto [first, last] = early_.equal_range(record.context_);
     for (auto told = first; told != last; ++told) record.told_.push_back(std::move(told->second));
     early_.erase(first, last);
   }
   void leave(const CallRecord& record) {
-    const std::lock_guard lock(mutex);
+    const core::Lock lock(mutex);
     records_.erase(record.context_);
   }
 
-  std::mutex mutex;
+  core::Mutex mutex;
   core::Engine* engine = nullptr;  // that hands the messages over
 
  private:
-  std::map<std::uint64_t, CallRecord*> records_;  // by context
-  std::multimap<std::uint64_t, CallRecord::Told> early_;
+  std::map<std::uint64_t, CallRecord*> records_ GUARDED_BY(mutex);  // by context
+  std::multimap<std::uint64_t, CallRecord::Told> early_ GUARDED_BY(mutex);
 };
 
 void hear_of_wrong_calls() {
@@ -143,7 +143,7 @@ CallRecord::Message CallRecord::outline_for(int rank, std::uint64_t number) cons
 void CallRecord::begins(std::uint64_t number, const char* function, Outline outline) {
   std::vector<Message> answers;
   {
-    const std::lock_guard lock(WrongCalls::all().mutex);
+    const core::Lock lock(WrongCalls::all().mutex);
     latest_ = number;
     const std::string_view name = name_of(function);
     if (!calls_.empty() && calls_.back().last + 1 == number && calls_.back().function == name &&
@@ -165,13 +165,13 @@ void CallRecord::begins(std::uint64_t number, const char* function, Outline outl
 }
 
 void CallRecord::begins_wrongly(std::uint64_t number) {
-  const std::lock_guard lock(WrongCalls::all().mutex);
+  const core::Lock lock(WrongCalls::all().mutex);
   latest_ = number;
   std::erase_if(told_, [number](const Told& told) { return told.number <= number; });
 }
 
 std::optional<std::string> CallRecord::spoilt_by() {
-  const std::lock_guard lock(WrongCalls::all().mutex);
+  const core::Lock lock(WrongCalls::all().mutex);
   if (told_.empty()) return {};
   const Calls* const calls = find(latest_);
   for (const Told& told : told_) {
@@ -203,7 +203,7 @@ void CallRecord::tell_wrong_call(std::uint64_t number, const char* function,
                                  const std::string& reason) {
   std::vector<std::byte> bytes;
   {
-    const std::lock_guard lock(WrongCalls::all().mutex);
+    const core::Lock lock(WrongCalls::all().mutex);
     asked_ = number;
     asked_function_ = name_of(function);
     words_.assign(static_cast<std::size_t>(group_.size()), std::nullopt);
@@ -221,7 +221,7 @@ void CallRecord::tell_wrong_call(std::uint64_t number, const char* function,
 }
 
 CallRecord::Answer CallRecord::answer() {
-  const std::lock_guard lock(WrongCalls::all().mutex);
+  const core::Lock lock(WrongCalls::all().mutex);
   if (!std::exchange(news_, false)) return Answer::Awaited;
   // Other members with wrong arguments, in this call and in another one.
   std::vector<bool> wrong(words_.size()), elsewhere(words_.size());
@@ -250,7 +250,7 @@ CallRecord::Answer CallRecord::answer() {
 }
 
 std::vector<std::optional<Outline>> CallRecord::take_outlines() {
-  const std::lock_guard lock(WrongCalls::all().mutex);
+  const core::Lock lock(WrongCalls::all().mutex);
   asked_ = 0;
   std::vector<std::optional<Outline>> outlines(words_.size());
   for (std::size_t rank = 0; rank < words_.size(); ++rank) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <random>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/mutex.hpp"
 #include "core/trace/trace.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/inter.hpp"
@@ -24,9 +24,9 @@ CommTable table;
 // Owns what `table` points to; share_comm goes through the object itself. Never destroyed: a
 // program that exits without MPI_Finalize must not free communicators then.
 struct Owners {
-  std::mutex mutex;
-  std::unordered_map<GridComm*, GridCommRef> comms;
-  std::unordered_set<std::string> ended_runs;
+  core::Mutex mutex;
+  std::unordered_map<GridComm*, GridCommRef> comms GUARDED_BY(mutex);
+  std::unordered_set<std::string> ended_runs GUARDED_BY(mutex);
 };
 Owners& owners() {
   static Owners& all = *new Owners;
@@ -142,14 +142,14 @@ GridComm* find_comm(MPI_Comm handle) {
 }
 
 void find_context(std::uint64_t context, const std::function<void(const GridComm&)>& use) {
-  const std::lock_guard lock(owners().mutex);
+  const core::Lock lock(owners().mutex);
   for (const auto& [comm, owner] : owners().comms) {
     if (comm->context == context) return use(*comm);
   }
 }
 
 bool note_end_of(const std::string& run) {
-  const std::lock_guard lock(owners().mutex);
+  const core::Lock lock(owners().mutex);
   owners().ended_runs.insert(run);
   return std::any_of(owners().comms.begin(), owners().comms.end(), [&run](const auto& entry) {
     const GridComm& comm = *entry.first;
@@ -159,12 +159,12 @@ bool note_end_of(const std::string& run) {
 }
 
 bool has_ended(const std::string& run) {
-  const std::lock_guard lock(owners().mutex);
+  const core::Lock lock(owners().mutex);
   return owners().ended_runs.contains(run);
 }
 
 void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use) {
-  const std::lock_guard lock(owners().mutex);
+  const core::Lock lock(owners().mutex);
   const auto at = owners().comms.find(find_comm(handle));
   if (at != owners().comms.end()) use(*at->first);
 }
@@ -184,7 +184,7 @@ void enter_comm(const GridCommRef& comm) {
   core::trace::note<core::trace::Event::CommMade>(comm->context, comm->size, comm->rank,
                                                   comm->members.size());
   {
-    const std::lock_guard lock(owners().mutex);
+    const core::Lock lock(owners().mutex);
     owners().comms[comm.get()] = comm;
   }
   if (comm->native == MPI_COMM_WORLD) {
@@ -211,7 +211,7 @@ void unregister_comm(MPI_Comm handle) {
     table.erase(key(handle));
   }
   GridCommRef last;  // destroyed after the lock is gone
-  const std::lock_guard lock(owners().mutex);
+  const core::Lock lock(owners().mutex);
   const auto at = owners().comms.find(comm);
   if (at == owners().comms.end()) return;
   last = std::move(at->second);

@@ -31,7 +31,7 @@ void CommTable::grow(unsigned bits) {
 }
 
 void CommTable::insert(std::uintptr_t key, void* value) {
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   Slots* slots = slots_.load(std::memory_order_relaxed);
   if (!slots) {
     grow(6);
@@ -42,7 +42,7 @@ void CommTable::insert(std::uintptr_t key, void* value) {
 }
 
 void CommTable::erase(std::uintptr_t key) {
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   Slots* slots = slots_.load(std::memory_order_relaxed);
   if (!slots) return;
   for (std::size_t i = slots->start(key);; i = slots->next(i)) {

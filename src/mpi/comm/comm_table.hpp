@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "core/mutex.hpp"
 
 namespace isthmus::face {
 
@@ -54,14 +55,14 @@ class CommTable {
     std::vector<Slot> slot;
   };
   static bool put(Slots& slots, std::uintptr_t key, void* value);
-  void grow(unsigned bits);
+  void grow(unsigned bits) REQUIRES(mutex_);
 
   std::atomic<Slots*> slots_{nullptr};
-  std::mutex mutex_;
-  std::size_t used_ = 0;  // slots that are not kEmpty
+  core::Mutex mutex_;
+  std::size_t used_ GUARDED_BY(mutex_) = 0;  // slots that are not kEmpty
   // All tables ever published: readers may still be in an old one. Sizes double, so the old ones
   // together are smaller than the current.
-  std::vector<std::unique_ptr<Slots>> tables_;
+  std::vector<std::unique_ptr<Slots>> tables_ GUARDED_BY(mutex_);
 };
 
 }  // namespace isthmus::face

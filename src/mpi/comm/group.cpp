@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <numeric>
-#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -16,8 +15,8 @@ namespace isthmus::face {
 namespace {
 
 struct Groups {
-  std::shared_mutex mutex;
-  std::unordered_map<std::uintptr_t, core::Group> groups;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, core::Group> groups GUARDED_BY(mutex);
   std::atomic<std::size_t> size{0};  // lets programs without grid groups pass by
 };
 
@@ -58,14 +57,14 @@ core::Group group_of_native(MPI_Group handle) {
 bool is_grid_group(MPI_Group handle) {
   Groups& all = all_groups();
   if (all.size.load(std::memory_order_acquire) == 0) return false;
-  std::shared_lock lock(all.mutex);
+  core::Lock lock(all.mutex);
   return all.groups.contains(key(handle));
 }
 
 core::Group group_of(MPI_Group handle) {
   Groups& all = all_groups();
   if (all.size.load(std::memory_order_acquire) != 0) {
-    std::shared_lock lock(all.mutex);
+    core::Lock lock(all.mutex);
     if (const auto found = all.groups.find(key(handle)); found != all.groups.end()) {
       return found->second;
     }
@@ -92,7 +91,7 @@ int make_group(const core::Group& group, const SessionRef& session, MPI_Group* h
     return code;
   }
   Groups& all = all_groups();
-  std::unique_lock lock(all.mutex);
+  core::Lock lock(all.mutex);
   all.groups.insert_or_assign(key(made), group);
   all.size.store(all.groups.size(), std::memory_order_release);
   set_session_of_group(made, session);
@@ -107,7 +106,7 @@ bool native_pair(MPI_Group first, MPI_Group second) {
 
 void unregister_group(MPI_Group handle) {
   Groups& all = all_groups();
-  std::unique_lock lock(all.mutex);
+  core::Lock lock(all.mutex);
   all.groups.erase(key(handle));
   all.size.store(all.groups.size(), std::memory_order_release);
 }

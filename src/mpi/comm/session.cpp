@@ -1,10 +1,10 @@
 #include "mpi/comm/session.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -12,9 +12,9 @@ namespace isthmus::face {
 namespace {
 
 struct Known {
-  std::mutex mutex;
-  std::unordered_map<std::uintptr_t, SessionRef> sessions;
-  std::unordered_map<std::uintptr_t, SessionRef> groups;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, SessionRef> sessions GUARDED_BY(mutex);
+  std::unordered_map<std::uintptr_t, SessionRef> groups GUARDED_BY(mutex);
   std::atomic<bool> any{false};  // lets programs without sessions pass by
 };
 
@@ -29,7 +29,7 @@ Known& known() {
 #ifdef ISTHMUS_HAS_Session_init
 SessionRef grid_session(MPI_Session session) {
   Known& all = known();
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   SessionRef& found = all.sessions[key(session)];
   if (!found) {
     const Inside inside;
@@ -49,7 +49,7 @@ SessionRef grid_session(MPI_Session session) {
 SessionRef forget_session(MPI_Session session) {
   Known& all = known();
   if (!all.any.load(std::memory_order_acquire)) return nullptr;
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   const auto at = all.sessions.find(key(session));
   if (at == all.sessions.end()) return nullptr;
   SessionRef last = std::move(at->second);
@@ -68,7 +68,7 @@ MPI_Group native_world_of(const SessionRef& session) {
 SessionRef session_of_group(MPI_Group group) {
   Known& all = known();
   if (!all.any.load(std::memory_order_acquire)) return nullptr;
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   const auto at = all.groups.find(key(group));
   return at == all.groups.end() ? nullptr : at->second;
 }
@@ -76,14 +76,14 @@ SessionRef session_of_group(MPI_Group group) {
 void set_session_of_group(MPI_Group made, const SessionRef& session) {
   if (!session || made == MPI_GROUP_EMPTY) return;
   Known& all = known();
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   all.groups.insert_or_assign(key(made), session);
 }
 
 void forget_group(MPI_Group group) {
   Known& all = known();
   if (!all.any.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   all.groups.erase(key(group));
 }
 

@@ -1,7 +1,6 @@
 #include "mpi/datatype/map_of.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "mpi/datatype/contents.hpp"
 #include "mpi/datatype/datatype.hpp"
 
@@ -233,9 +233,12 @@ struct Kept {
   std::uint64_t epoch;
   TypeMapRef map;
 };
-std::mutex kept_mutex;
-std::unordered_map<std::uintptr_t, Kept>& kept() {
-  static auto* const all = new std::unordered_map<std::uintptr_t, Kept>;  // never destroyed
+struct KeptMaps {
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, Kept> of GUARDED_BY(mutex);
+};
+KeptMaps& kept() {
+  static auto* const all = new KeptMaps;  // never destroyed
   return *all;
 }
 
@@ -244,14 +247,14 @@ std::unordered_map<std::uintptr_t, Kept>& kept() {
 TypeMapRef map_of(MPI_Datatype type) {
   const std::uint64_t now = types_freed();
   {
-    const std::lock_guard lock(kept_mutex);
-    const auto found = kept().find(key(type));
-    if (found != kept().end() && found->second.epoch == now) return found->second.map;
+    const core::Lock lock(kept().mutex);
+    const auto found = kept().of.find(key(type));
+    if (found != kept().of.end() && found->second.epoch == now) return found->second.map;
   }
   auto map = std::make_shared<const TypeMap>(made(type, Maker(nullptr)));
-  const std::lock_guard lock(kept_mutex);
-  if (kept().size() >= kMostKept) kept().clear();
-  kept().insert_or_assign(key(type), Kept{now, map});
+  const core::Lock lock(kept().mutex);
+  if (kept().of.size() >= kMostKept) kept().of.clear();
+  kept().of.insert_or_assign(key(type), Kept{now, map});
   return map;
 }
 

@@ -1,9 +1,9 @@
 #include "mpi/datatype/op_types.hpp"
 
 #include <map>
-#include <mutex>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMostAnswers = 1024;
 
-std::mutex answers_mutex;  // guards `answers`, and keeps collectives on grid()->self apart
-std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> answers;
+core::Mutex answers_mutex;  // guards `answers`, and keeps collectives on grid()->self apart
+std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> answers GUARDED_BY(answers_mutex);
 
 /// Asks the native library, by a reduction of zero elements with oneself: libraries allow more than
 /// the standard's table, and they differ.
@@ -28,7 +28,7 @@ bool ask(MPI_Op op, MPI_Datatype type) {
 
 bool goes_with(MPI_Op op, MPI_Datatype type) {
   const std::pair pair(key(op), key(type));
-  const std::lock_guard lock(answers_mutex);
+  const core::Lock lock(answers_mutex);
   if (const auto known = answers.find(pair); known != answers.end()) return known->second;
   const bool allowed = ask(op, type);
   // The library reuses the handles of derived datatypes. It reuses those of operations as well, but

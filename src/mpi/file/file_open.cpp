@@ -166,8 +166,13 @@ MPI_File native_handle() {
 
 void go_to_the_end(GridFile& file) {
   if ((file.amode & MPI_MODE_APPEND) == 0) return;
-  file.run(kOpen, [&] { file.position = file.file->size(); });
-  if (file.keeper) file.run(kOpen, [&] { file.file->set_shared(file.position); });
+  std::int64_t end = 0;
+  file.run(kOpen, [&] { end = file.file->size(); });
+  if (file.keeper) file.run(kOpen, [&] { file.file->set_shared(end); });
+  {
+    const core::Lock lock(file.mutex);
+    file.position = end;
+  }
   meet_all(file);
 }
 
@@ -351,8 +356,11 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   if (!file) return parked(native.File_close, fh);
   constexpr const char* kClose = "MPI_File_close";
   int code = shielded_file(file->handle, kClose, [&]() -> int {
-    require(file->split == nullptr, MPI_ERR_OTHER,
-            "a split collective operation is under way on the file");
+    {
+      const core::Lock lock(file->mutex);
+      require(file->split == nullptr, MPI_ERR_OTHER,
+              "a split collective operation is under way on the file");
+    }
     run_together(*file, kClose, [&] { file->file->close(); });
     together(*file, [&] {
       if (!file->keeper) return;
@@ -365,7 +373,8 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
     return MPI_SUCCESS;
   });
   forget_file(file->handle);
-  release_view(file->view);
+  ViewOfFile view = file->view_now();
+  release_view(view);
   release(*file, true);
   free_native_file(*fh);
   return code;

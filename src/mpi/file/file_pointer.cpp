@@ -19,8 +19,9 @@ std::int64_t target(GridFile& file, const char* function, MPI_Offset offset, int
   } else if (whence == MPI_SEEK_END) {
     std::int64_t size = 0;
     file.run(function, [&] { size = file.file->size(); });
-    const std::int64_t etype = file.view.etype_size;
-    base = (file.view.seen.seen_before(size) + etype - 1) / etype;
+    const ViewOfFile view = file.view_now();
+    const std::int64_t etype = view.etype_size;
+    base = (view.seen.seen_before(size) + etype - 1) / etype;
   } else {
     require(whence == MPI_SEEK_SET, MPI_ERR_ARG,
             "whence is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END");
@@ -63,8 +64,11 @@ ISTHMUS_MPI(File_seek)(MPI_File fh, MPI_Offset offset, int whence) {
   constexpr const char* kSeek = "MPI_File_seek";
   return shielded_file(fh, kSeek, [&]() -> int {
     require_individual(*file);
-    const std::int64_t to = target(*file, kSeek, offset, whence, [&] { return file->position; });
-    const std::lock_guard lock(file->mutex);
+    const std::int64_t to = target(*file, kSeek, offset, whence, [&] {
+      const core::Lock lock(file->mutex);
+      return file->position;
+    });
+    const core::Lock lock(file->mutex);
     file->position = to;
     return MPI_SUCCESS;
   });
@@ -76,7 +80,7 @@ ISTHMUS_MPI(File_get_position)(MPI_File fh, MPI_Offset* offset) {
   if (!file) return native.File_get_position(fh, offset);
   return shielded_file(fh, "MPI_File_get_position", [&]() -> int {
     require_individual(*file);
-    const std::lock_guard lock(file->mutex);
+    const core::Lock lock(file->mutex);
     *offset = file->position;
     return MPI_SUCCESS;
   });

@@ -104,13 +104,14 @@ ISTHMUS_MPI(File_set_view)
     if (sequential) {
       std::int64_t etypes = 0;
       file->run(kSetView, [&] { etypes = file->file->add_shared(0); });
-      disp = file->view.seen.offset_of(etypes * file->view.etype_size);
+      const ViewOfFile now = file->view_now();
+      disp = now.seen.offset_of(etypes * now.etype_size);
     }
     ViewOfFile view = view_by_all(
         *file, info, [&] { return view_by(disp, etype, filetype, representation_named(datarep)); });
     run_together(*file, kSetView, [&] { file->file->set_view(view.seen); });
     {
-      const std::lock_guard lock(file->mutex);
+      const core::Lock lock(file->mutex);
       std::swap(file->view, view);
       file->position = 0;
     }
@@ -127,7 +128,7 @@ ISTHMUS_MPI(File_get_view)
   const auto file = grid_file(fh);
   if (!file) return native.File_get_view(fh, disp, etype, filetype, datarep);
   return shielded_file(fh, "MPI_File_get_view", [&]() -> int {
-    const std::lock_guard lock(file->mutex);
+    const core::Lock lock(file->mutex);
     *disp = file->view.displacement;
     *etype = copy_of(file->view.etype);
     *filetype = copy_of(file->view.filetype);
@@ -138,9 +139,9 @@ ISTHMUS_MPI(File_get_view)
 
 namespace {
 
-std::int64_t extent_in(const GridFile& file, MPI_Datatype datatype) {
+std::int64_t extent_in(GridFile& file, MPI_Datatype datatype) {
   require(datatype != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-  return file.view.representation->in_file(datatype).extent();
+  return file.view_now().representation->in_file(datatype).extent();
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ ISTHMUS_MPI(File_get_byte_offset)(MPI_File fh, MPI_Offset offset, MPI_Offset* di
   if (!file) return native.File_get_byte_offset(fh, offset, disp);
   return shielded_file(fh, "MPI_File_get_byte_offset", [&]() -> int {
     require(offset >= 0, MPI_ERR_ARG, "the offset is negative");
-    const std::lock_guard lock(file->mutex);
+    const core::Lock lock(file->mutex);
     *disp = file->view.seen.offset_of(offset * file->view.etype_size);
     return MPI_SUCCESS;
   });

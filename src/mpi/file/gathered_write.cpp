@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 #include <utility>
 
 #include "mpi/coll/collective.hpp"
@@ -141,7 +140,7 @@ GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                                std::move(otherwise));
   GatherOutcomeRef outcome = write->outcome();
   const auto has_ended = [&write] {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     return write->advance();
   };
   if (!at_once) {

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "core/mutex.hpp"
 #include "file/error.hpp"
 #include "mpi/file/told_error.hpp"
 #include "mpi/making/agreement.hpp"
@@ -16,8 +17,8 @@ namespace isthmus::face {
 namespace {
 
 struct Table {
-  std::mutex mutex;
-  std::unordered_map<std::uintptr_t, GridFileRef> files;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, GridFileRef> files GUARDED_BY(mutex);
 };
 Table& table() {
   static auto* const all = new Table;  // never destroyed
@@ -28,7 +29,7 @@ std::atomic<int> open_files{0};
 constexpr const char* kFinalize = "MPI_Finalize";
 
 std::vector<GridFileRef> all_open() {
-  const std::lock_guard lock(table().mutex);
+  const core::Lock lock(table().mutex);
   std::vector<GridFileRef> all;
   for (const auto& [handle, file] : table().files) all.push_back(file);
   return all;
@@ -67,13 +68,13 @@ class LeftOpen final : public FilesLeftOpen {
 
 GridFileRef find_file(MPI_File handle) {
   if (open_files.load(std::memory_order_acquire) == 0) return nullptr;
-  const std::lock_guard lock(table().mutex);
+  const core::Lock lock(table().mutex);
   const auto found = table().files.find(key(handle));
   return found == table().files.end() ? nullptr : found->second;
 }
 
 void enter_file(const GridFileRef& file) {
-  const std::lock_guard lock(table().mutex);
+  const core::Lock lock(table().mutex);
   static LeftOpen left_open;
   files_left_open.store(&left_open, std::memory_order_release);
   table().files[key(file->handle)] = file;
@@ -81,13 +82,13 @@ void enter_file(const GridFileRef& file) {
 }
 
 void forget_file(MPI_File handle) {
-  const std::lock_guard lock(table().mutex);
+  const core::Lock lock(table().mutex);
   if (table().files.erase(key(handle)) > 0) open_files.fetch_sub(1, std::memory_order_release);
 }
 
 GridFileRef find_file_elsewhere(const std::string& name) {
   if (open_files.load(std::memory_order_acquire) == 0) return nullptr;
-  const std::lock_guard lock(table().mutex);
+  const core::Lock lock(table().mutex);
   for (const auto& [handle, file] : table().files) {
     if (!file->near && file->name == name) return file;
   }

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/file/gathered_write.hpp"
@@ -52,12 +52,16 @@ struct GridFile {
   bool atomic = false;
   bool refuses_gathering = false;  ///< set by a hint of this process
 
-  std::mutex mutex;  ///< guards what follows, which several threads may use
-  ViewOfFile view;
-  std::int64_t position = 0;         ///< the individual pointer, in etypes
-  std::unique_ptr<Operation> split;  ///< the split collective under way
-  const char* split_call = nullptr;  ///< the call that began it
+  core::Mutex mutex;  // for several threads of the program
+  ViewOfFile view GUARDED_BY(mutex);
+  std::int64_t position GUARDED_BY(mutex) = 0;         ///< the individual pointer, in etypes
+  std::unique_ptr<Operation> split GUARDED_BY(mutex);  ///< the split collective under way
+  const char* split_call GUARDED_BY(mutex) = nullptr;  ///< the call that began it
 
+  ViewOfFile view_now() {
+    const core::Lock lock(mutex);
+    return view;
+  }
   /// Runs `work` in a place where files may block: here, or on the worker while this thread waits
   /// as MPI does. Throws its exception.
   void run(const char* function, const std::function<void()>& work) const;

@@ -5,11 +5,11 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/file/file_error.hpp"
@@ -116,8 +116,8 @@ class Registered final : public Representation {
 };
 
 struct Representations {
-  std::mutex mutex;
-  std::map<std::string, RepresentationRef> by_name;
+  core::Mutex mutex;
+  std::map<std::string, RepresentationRef> by_name GUARDED_BY(mutex);
 };
 Representations& representations() {
   static auto* const all = new Representations;  // never destroyed
@@ -135,7 +135,7 @@ void enter(const char* name, Functions functions) {
   if (taken) {
     throw MpiError(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
   }
-  const std::lock_guard lock(representations().mutex);
+  const core::Lock lock(representations().mutex);
   representations().by_name.emplace(text, std::make_shared<Registered>(text, std::move(functions)));
 }
 
@@ -219,7 +219,7 @@ Functions functions_of(Function* read, Function* write, MPI_Datarep_extent_funct
 }  // namespace
 
 RepresentationRef registered(const std::string& name) {
-  const std::lock_guard lock(representations().mutex);
+  const core::Lock lock(representations().mutex);
   const auto found = representations().by_name.find(name);
   return found == representations().by_name.end() ? nullptr : found->second;
 }

@@ -102,11 +102,6 @@ void check(const GridFile& file, const Way& way, MPI_Offset offset, const Memory
   require(memory.type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 }
 
-ViewOfFile view_of(GridFile& file) {
-  const std::lock_guard lock(file.mutex);
-  return file.view;
-}
-
 /// A member's value instead of its etypes if its part of an ordered access is wrong.
 constexpr std::int64_t kWrong = -1;
 constexpr const char* kUntold =
@@ -151,7 +146,7 @@ void take_no_part(const GridFileRef& file, const Way& way, const ViewOfFile& vie
 
 std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Offset offset,
                                 const Memory& memory, bool at_once) {
-  const ViewOfFile view = view_of(*file);
+  const ViewOfFile view = file->view_now();
   try {
     check(*file, way, offset, memory);
     return std::make_unique<Access>(file, way, memory, view);
@@ -170,7 +165,7 @@ std::unique_ptr<Access> begin(const GridFileRef& file, const Way& way, MPI_Offse
     case Place::Explicit:
       break;
     case Place::Individual: {
-      const std::lock_guard lock(file->mutex);
+      const core::Lock lock(file->mutex);
       position = file->position;
       file->position += access->etypes;
       break;
@@ -194,7 +189,7 @@ int transfer(const GridFileRef& file, const Way& way, MPI_Offset offset, const M
     const auto access = begin(file, way, offset, memory, false);
     const int code = complete(*access, status, way.function);
     if (way.place == Place::Individual && access->moved() < access->etypes) {
-      const std::lock_guard lock(file->mutex);  // the file ended, or something failed
+      const core::Lock lock(file->mutex);  // the file ended, or something failed
       file->position -= access->etypes - access->moved();
     }
     return code;
@@ -211,12 +206,12 @@ int transfer_at_once(const GridFileRef& file, const Way& way, MPI_Offset offset,
 int begin_split(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory) {
   return shielded_file(file->handle, way.function, [&]() -> int {
     {
-      const std::lock_guard lock(file->mutex);
+      const core::Lock lock(file->mutex);
       require(file->split == nullptr, MPI_ERR_OTHER,
               "another split collective operation is under way on the file");
     }
     auto access = begin(file, way, offset, memory, true);
-    const std::lock_guard lock(file->mutex);
+    const core::Lock lock(file->mutex);
     file->split = std::move(access);
     file->split_call = way.function;
     return MPI_SUCCESS;
@@ -227,7 +222,7 @@ int end_split(const GridFileRef& file, const Way& way, void*, MPI_Status* status
   return shielded_file(file->handle, way.function, [&] {
     std::unique_ptr<Operation> split;
     {
-      const std::lock_guard lock(file->mutex);
+      const core::Lock lock(file->mutex);
       const std::string begun = file->split_call == nullptr ? "" : file->split_call;
       const std::string name = way.function;  // ends in "end", the other in "begin", maybe "_c"
       const std::string stem = name.substr(0, name.size() - 3);

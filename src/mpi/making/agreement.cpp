@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -93,7 +92,7 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
   Agreement agreement(everyone(comm), std::move(how), purpose.what);
   agreement.wait_for();
   const auto done = [&] {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     return agreement.advance();
   };
   Backoff backoff;

@@ -43,7 +43,7 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
 /// Whether something still goes by the handle: collectives and duplications under way, persistent
 /// requests, messages that the program holds, receives that look for theirs there.
 bool in_use(const GridComm& comm) {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   if (comm.inter && comm.inter->whole->uses.load(std::memory_order_acquire) > 0) return true;
   return comm.uses.load(std::memory_order_acquire) > 0 || (comm.held && !comm.held->empty());
 }

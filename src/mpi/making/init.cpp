@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
+#include "core/mutex.hpp"
 #include "mpi/making/join.hpp"
 #include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"
@@ -25,13 +25,13 @@ namespace {
 
 /// The program's view, if it has begun a session: the native library's world began with it.
 struct Lifetime {
-  std::mutex mutex;
-  bool joined = false;                   ///< by MPI_Init or a session
-  std::atomic<bool> by_session = false;  ///< joined so
-  int sessions = 0;                      ///< open ones
-  std::atomic<bool> begun = false;       ///< the program has called MPI_Init
-  std::atomic<bool> ended = false;       ///< and MPI_Finalize
-  int provided = 0;                      ///< thread level of the native library, if by_session
+  core::Mutex mutex;
+  bool joined GUARDED_BY(mutex) = false;  ///< by MPI_Init or a session
+  std::atomic<bool> by_session = false;   ///< joined so
+  int sessions GUARDED_BY(mutex) = 0;     ///< open ones
+  std::atomic<bool> begun = false;        ///< the program has called MPI_Init
+  std::atomic<bool> ended = false;        ///< and MPI_Finalize
+  int provided GUARDED_BY(mutex) = 0;     ///< thread level of the native library, if by_session
 };
 Lifetime& lifetime() {
   static Lifetime& one = *new Lifetime;  // outlives static objects that call MPI
@@ -103,7 +103,7 @@ template <class AsAsked>
 int begin_world(int* argc, char*** argv, int required, int* provided, AsAsked&& as_asked) {
   if (!in_grid()) return as_asked();
   Lifetime& life = lifetime();
-  const std::lock_guard lock(life.mutex);
+  const core::Lock lock(life.mutex);
   if (life.begun) return as_asked();  // twice: an error, which the native library raises
   int code = MPI_SUCCESS;
   if (life.joined) {
@@ -127,8 +127,8 @@ int finalize_natively() {
 
 /// A program that uses only sessions has none left. A program that exits with open sessions, or
 /// after MPI_Init without MPI_Finalize, is left to the native launcher, as without Isthmus; so is a
-/// forked child.
-void at_exit(int, void* process) {
+/// forked child. Without the mutex: the thread that exits may hold it.
+void at_exit(int, void* process) NO_THREAD_SAFETY_ANALYSIS {
   const Lifetime& life = lifetime();
   if (reinterpret_cast<std::intptr_t>(process) != ::getpid()) return;
   if (life.sessions == 0 && !life.begun && !natively_ended()) finalize_natively();
@@ -139,7 +139,7 @@ void at_exit(int, void* process) {
 bool begin_session() {
   if (!in_grid()) return true;
   Lifetime& life = lifetime();
-  const std::lock_guard lock(life.mutex);
+  const core::Lock lock(life.mutex);
   if (life.joined && natively_ended()) return false;
   if (!life.joined) {
     // Later sessions may ask for any level.
@@ -162,7 +162,7 @@ void end_session() {
   if (!in_grid()) return;
   Lifetime& life = lifetime();
   {
-    const std::lock_guard lock(life.mutex);
+    const core::Lock lock(life.mutex);
     if (life.sessions == 0) return;
     --life.sessions;
     if (life.sessions > 0 || !life.ended) return;
@@ -187,7 +187,7 @@ ISTHMUS_MPI(Init_thread)(int* argc, char*** argv, int required, int* provided) {
 ISTHMUS_MPI(Finalize)() {
   Lifetime& life = lifetime();
   if (!inner_call() && in_grid()) {
-    const std::lock_guard lock(life.mutex);
+    const core::Lock lock(life.mutex);
     if (life.sessions > 0 && life.begun && !life.ended) {
       life.ended = true;
       return MPI_SUCCESS;

@@ -4,8 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
+
+#include "core/mutex.hpp"
 
 namespace isthmus::face {
 
@@ -23,8 +24,8 @@ class HandleUses {
     int users = 0;
     bool freed = false;
   };
-  std::mutex mutex_;
-  std::unordered_map<std::uintptr_t, Use> uses_;
+  core::Mutex mutex_;
+  std::unordered_map<std::uintptr_t, Use> uses_ GUARDED_BY(mutex_);
   std::atomic<std::size_t> size_{0};  // so that frees need no lock while no handle is in use
 };
 

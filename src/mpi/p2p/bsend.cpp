@@ -5,10 +5,10 @@
 #include <compare>
 #include <list>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "coll/engine/party.hpp"
+#include "core/mutex.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace isthmus::face {
@@ -49,10 +49,10 @@ Owner owner(const SessionRef& session) {
 }
 constexpr Owner kProcess{};
 
-std::mutex mutex;
-std::map<Owner, Buffer> buffers;
+core::Mutex mutex;
+std::map<Owner, Buffer> buffers GUARDED_BY(mutex);
 
-Buffer* find(const Owner& of) {
+Buffer* find(const Owner& of) REQUIRES(mutex) {
   const auto at = buffers.find(of);
   return at == buffers.end() ? nullptr : &at->second;
 }
@@ -63,7 +63,7 @@ struct Serving {
 };
 
 /// The buffer that serves a communicator: its own, else its session's, else the process's.
-Serving serving(const GridComm& g) {
+Serving serving(const GridComm& g) REQUIRES(mutex) {
   if (Buffer* const own = find(owner(g.native))) return {*own, "MPI_Comm_attach_buffer"};
   Buffer* const of_session = g.session ? find(owner(g.session)) : nullptr;
   if (of_session != nullptr) return {*of_session, "MPI_Session_attach_buffer"};
@@ -81,7 +81,7 @@ bool is_automatic([[maybe_unused]] const void* buffer) {
 template <class Count>
 int attached(const Owner& of, int code, const void* buffer, Count size) {
   if (code != MPI_SUCCESS || inner_call()) return code;
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   Buffer& entry = buffers[of];
   entry.size = static_cast<std::uint64_t>(size);
   entry.automatic = is_automatic(buffer);
@@ -89,7 +89,7 @@ int attached(const Owner& of, int code, const void* buffer, Count size) {
 }
 
 bool drained(const Owner& of) {
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   Buffer* const buffer = find(of);
   if (buffer == nullptr) return true;
   buffer->reap();
@@ -103,7 +103,7 @@ void drain(const Owner& of) {
 
 int detached(const Owner& of, int code) {
   if (code != MPI_SUCCESS || inner_call()) return code;
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   if (of == kProcess) {
     buffers[of].size = 0;
     buffers[of].automatic = false;
@@ -116,7 +116,7 @@ int detached(const Owner& of, int code) {
 }  // namespace
 
 void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int tag) {
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   const auto [buffer, attach] = serving(g);
   const std::uint64_t charge = outgoing.bytes().size() + kOverhead;
   const std::uint64_t used = buffer.reap();
@@ -131,7 +131,7 @@ void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int ta
 }
 
 void buffer_of_freed(MPI_Comm comm) {
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   const auto at = buffers.find(owner(comm));
   if (at == buffers.end()) return;
   for (auto& [charge, send] : at->second.sends) charge = 0;

@@ -1,7 +1,6 @@
 #include "mpi/p2p/held.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "core/trace/trace.hpp"
 #include "mpi/comm/comm.hpp"
@@ -20,7 +19,7 @@ constexpr std::size_t kMaxLooks = 16;
 }  // namespace
 
 HeldReceives::~HeldReceives() {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   stop_serving(*this);
   outstanding.remove(static_cast<int>(index_.size()));
 }

@@ -61,7 +61,7 @@ class HeldReceives final : public Served {
 
   /// Puts `receive` last; a wildcard is posted in the engine by this. pump() serves from now on. A
   /// wildcard that a probe has found a native message for takes that, and is not held.
-  void add(HeldReceive& receive);
+  void add(HeldReceive& receive) REQUIRES(progress_mutex);
   /// Takes `receive` out (for MPI_Cancel). False when it has matched, or is not here.
   bool remove(HeldReceive& receive);
   /// Offers the native messages that have arrived to the held receives, in posting order.

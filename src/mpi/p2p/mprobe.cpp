@@ -1,9 +1,9 @@
 // MPI-4.1 sections 3.8.2 and 3.8.3: matched probes and receives. A message from another cluster
 // wears a native message: one of zero bytes to self, taken by a matched probe.
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "core/mutex.hpp"
 #include "mpi/p2p/found.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/error.hpp"
@@ -23,18 +23,18 @@ struct Held {
   HandleUse use{nullptr};                    // and their communicator, for its handler
 };
 
-std::mutex messages_mutex;
-std::map<std::uintptr_t, Held> messages;
+core::Mutex messages_mutex;
+std::map<std::uintptr_t, Held> messages GUARDED_BY(messages_mutex);
 std::atomic<std::size_t> held_messages{0};
 
 void remember(MPI_Message message, Held held) {
-  const std::lock_guard lock(messages_mutex);
+  const core::Lock lock(messages_mutex);
   messages.insert_or_assign(key(message), std::move(held));
   held_messages.store(messages.size(), std::memory_order_relaxed);
 }
 
 std::optional<Held> forget(MPI_Message message) {
-  const std::lock_guard lock(messages_mutex);
+  const core::Lock lock(messages_mutex);
   const auto at = messages.find(key(message));
   if (at == messages.end()) return std::nullopt;
   Held held = std::move(at->second);
@@ -46,7 +46,7 @@ std::optional<Held> forget(MPI_Message message) {
 /// The communicator of a message from another cluster; empty for other messages.
 HandleUse comm_of_distant(const MPI_Message* message) {
   if (inner_call() || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
-  const std::lock_guard lock(messages_mutex);
+  const core::Lock lock(messages_mutex);
   const auto at = messages.find(key(*message));
   return at == messages.end() ? HandleUse(nullptr) : at->second.use;
 }

@@ -28,7 +28,7 @@ std::unique_ptr<Operation> start_grid_receive(GridComm& g, Incoming incoming, in
   if (source != MPI_ANY_SOURCE && g.native_rank_of(source) < 0) {
     return std::make_unique<ReceiveOperation>(g, std::move(incoming), source, tag);
   }
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   return std::make_unique<HeldOperation>(g.shared_from_this(), std::move(incoming), source, tag);
 }
 

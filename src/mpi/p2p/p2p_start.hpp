@@ -1,8 +1,6 @@
 // The templates that p2p.hpp promises.
 #pragma once
 
-#include <mutex>
-
 #include "mpi/p2p/p2p.hpp"
 
 namespace isthmus::face {
@@ -51,7 +49,7 @@ std::unique_ptr<Operation> start_receive(GridComm& g, void* buffer, Count count,
   *code = check_rank(g, source, true, function);
   if (*code != MPI_SUCCESS) return nullptr;
   const int local = g.native_rank_of(source);
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   if (source == MPI_PROC_NULL || (local >= 0 && !must_queue(g, source, tag))) {
     note_receive(g, source, tag);
     MPI_Request request = MPI_REQUEST_NULL;

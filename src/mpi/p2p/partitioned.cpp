@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -48,7 +47,7 @@ class NativePartitioned final : public NativePersistent {
  public:
   explicit NativePartitioned(int source) : NativePersistent(source), translated_(source >= 0) {}
   bool partitioned() const override { return true; }
-  void describe(MPI_Status& status) const override {
+  void describe(MPI_Status& status) const override REQUIRES(progress_mutex) {
     if (translated_) NativePersistent::describe(status);
   }
 
@@ -91,7 +90,7 @@ MPI_Comm comm_of(MPI_Request request) {
 template <class PartitionAt>
 int mark(MPI_Request request, int number, const char* function, PartitionAt&& partition_at) {
   return shielded(comm_of(request), function, [&]() -> int {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     bool inactive = false;
     PartitionedOperation* const operation = operation_of(request, &inactive);
     if (operation == nullptr) throw MpiError(MPI_ERR_REQUEST, "the request is not active");
@@ -178,7 +177,7 @@ ISTHMUS_MPI(Pready_list)(int length, PartitionList partitions, MPI_Request reque
 ISTHMUS_MPI(Parrived)(MPI_Request request, int partition, int* flag) {
   if (!is_ours(request)) return native.Parrived(request, partition, flag);
   const int code = shielded(comm_of(request), "MPI_Parrived", [&]() -> int {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     bool inactive = false;
     PartitionedOperation* const operation = operation_of(request, &inactive);
     *flag = inactive || operation->arrived(partition) ? 1 : 0;

@@ -23,7 +23,7 @@ class PersistentReceive final : public NativePersistent, private HeldReceive {
 
   Needs poll() override { return put_off_ ? Needs::Start : Needs::Nothing; }
   int start(MPI_Request* request) override {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     comm_->probed.forget(pattern.source, pattern.tag);
     if (!must_queue(*comm_, pattern.source, pattern.tag)) return NativePersistent::start(request);
     active_ = true;

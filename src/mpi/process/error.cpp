@@ -2,8 +2,8 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 
+#include "core/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -14,9 +14,9 @@ constexpr std::size_t kMaxCodes = 256;
 
 // The codes made here. Never destroyed: MPI may be called from static destructors.
 struct Codes {
-  std::mutex mutex;
-  std::map<std::pair<int, std::string>, int> by_sentence;
-  std::map<int, std::string> sentences;
+  core::Mutex mutex;
+  std::map<std::pair<int, std::string>, int> by_sentence GUARDED_BY(mutex);
+  std::map<int, std::string> sentences GUARDED_BY(mutex);
 };
 Codes& codes() {
   static Codes& all = *new Codes;
@@ -24,7 +24,7 @@ Codes& codes() {
 }
 
 std::string sentence_of(int code) {
-  const std::lock_guard lock(codes().mutex);
+  const core::Lock lock(codes().mutex);
   const auto at = codes().sentences.find(code);
   return at == codes().sentences.end() ? std::string() : at->second;
 }
@@ -74,7 +74,7 @@ int error_code(int error_class, const std::string& function, const std::string& 
   std::string sentence = function + ": " + reason;
   if (sentence.size() >= MPI_MAX_ERROR_STRING) sentence.resize(MPI_MAX_ERROR_STRING - 1);
 
-  const std::lock_guard lock(codes().mutex);
+  const core::Lock lock(codes().mutex);
   const auto known = codes().by_sentence.find({error_class, sentence});
   if (known != codes().by_sentence.end()) return known->second;
   if (codes().by_sentence.size() >= kMaxCodes) return error_class;

@@ -3,12 +3,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "file/caller.hpp"
 #include "file/server.hpp"
 #include "mpi/process/file_worker.hpp"
@@ -29,7 +28,7 @@ constexpr std::chrono::microseconds kRetry{200};
 class Answers {
  public:
   bool add(std::shared_ptr<FileRequests> by, core::NodeId from, std::span<const std::byte> bytes) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     Waiting& waiting = waiting_[from];
     if (waiting.messages >= kMostWaiting || waiting.bytes + bytes.size() > kMostBytes) return false;
     ++waiting.messages;
@@ -42,7 +41,7 @@ class Answers {
 
  private:
   // On the thread that does the I/O. Without the service other processes would wait forever.
-  void start() {
+  void start() REQUIRES(mutex_) {
     try {
       start_helper([this] { run(); });
       started_ = true;
@@ -67,8 +66,8 @@ class Answers {
     for (;;) {
       std::deque<Message> now;
       {
-        std::unique_lock lock(mutex_);
-        const auto something = [this] { return !queue_.empty(); };
+        core::Lock lock(mutex_);
+        const auto something = [this]() REQUIRES(mutex_) { return !queue_.empty(); };
         if (refused.empty()) {
           come_.wait(lock, something);
         } else {
@@ -97,20 +96,20 @@ class Answers {
         post_file_message(engine, message.from, message.by->replies(), std::move(*reply));
       });
     }
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     --waiting_[message.from].messages;
     waiting_[message.from].bytes -= message.bytes.size();
     return true;
   }
 
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::deque<Message> queue_;
+  core::Mutex mutex_;
+  core::Condition come_;
+  std::deque<Message> queue_ GUARDED_BY(mutex_);
   struct Waiting {
     std::size_t messages = 0, bytes = 0;
   };
-  std::map<core::NodeId, Waiting> waiting_;
-  bool started_ = false;
+  std::map<core::NodeId, Waiting> waiting_ GUARDED_BY(mutex_);
+  bool started_ GUARDED_BY(mutex_) = false;
   file::Server server_;  // of the thread
 };
 

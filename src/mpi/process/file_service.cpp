@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "core/engine.hpp"
+#include "core/mutex.hpp"
 #include "core/service.hpp"
 #include "mpi/process/file_requests.hpp"
 #include "mpi/process/grid.hpp"
@@ -49,7 +49,7 @@ class Replies final : public core::Service {
   bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
     std::shared_ptr<file::Caller> caller;
     {
-      const std::lock_guard lock(mutex_);
+      const core::Lock lock(mutex_);
       const auto found = callers_.find(from);
       if (found == callers_.end()) return false;
       caller = found->second;
@@ -58,7 +58,7 @@ class Replies final : public core::Service {
   }
 
   std::shared_ptr<file::Caller> caller(core::NodeId node) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     auto& found = callers_[node];
     if (!found) found = make_caller(node, traffic::kFileRequests);
     return found;
@@ -66,8 +66,8 @@ class Replies final : public core::Service {
 
  private:
   core::Engine* engine_ = nullptr;
-  std::mutex mutex_;
-  std::map<core::NodeId, std::shared_ptr<file::Caller>> callers_;
+  core::Mutex mutex_;
+  std::map<core::NodeId, std::shared_ptr<file::Caller>> callers_ GUARDED_BY(mutex_);
 };
 
 /// The replies of one process about one file.
@@ -90,13 +90,13 @@ class RepliesOfOne final : public core::Service {
 };
 
 struct Services {
-  std::mutex mutex;
-  const net::Endpoint* served = nullptr;
+  core::Mutex mutex;
+  const net::Endpoint* served GUARDED_BY(mutex) = nullptr;
   const std::shared_ptr<FileRequests> requests =
       std::make_shared<FileRequests>(traffic::kFileReplies);
   Replies replies;
   // Services of files that several runs have open, by the context of their requests.
-  std::map<std::uint64_t, std::shared_ptr<core::Service>> of_files;
+  std::map<std::uint64_t, std::shared_ptr<core::Service>> of_files GUARDED_BY(mutex);
 };
 Services& services() {
   static auto* const all = new Services;  // never destroyed
@@ -108,7 +108,7 @@ std::uint64_t replies_about(std::uint64_t file) { return requests_about(file) | 
 
 void serve_file(std::uint64_t context, std::shared_ptr<core::Service> service) {
   Services& all = services();
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   grid()->endpoint->locked([&](core::Engine& engine) { engine.serve(context, *service); });
   all.of_files.emplace(context, std::move(service));
 }
@@ -117,7 +117,7 @@ void serve_file(std::uint64_t context, std::shared_ptr<core::Service> service) {
 
 void serve_files() {
   Services& all = services();
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   net::Endpoint* const endpoint = grid()->endpoint.get();
   if (all.served == endpoint) return;
   endpoint->locked([&](core::Engine& engine) {
@@ -146,7 +146,7 @@ std::shared_ptr<file::Caller> caller_about(std::uint64_t file, core::NodeId node
 
 void end_file(std::uint64_t file) {
   Services& all = services();
-  const std::lock_guard lock(all.mutex);
+  const core::Lock lock(all.mutex);
   for (const std::uint64_t context : {requests_about(file), replies_about(file)}) {
     const auto found = all.of_files.extract(context);
     if (found.empty()) continue;

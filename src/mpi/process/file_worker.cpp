@@ -1,10 +1,9 @@
 #include "mpi/process/file_worker.hpp"
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.hpp"
 #include "net/start_thread.hpp"
 
 namespace isthmus::face {
@@ -13,7 +12,7 @@ namespace {
 class Worker {
  public:
   void add(JobRef job) {
-    const std::lock_guard lock(mutex_);
+    const core::Lock lock(mutex_);
     if (!started_) {
       start_helper([this] { run(); });
       started_ = true;
@@ -27,8 +26,8 @@ class Worker {
     for (;;) {
       JobRef job;
       {
-        std::unique_lock lock(mutex_);
-        come_.wait(lock, [this] { return !jobs_.empty(); });
+        core::Lock lock(mutex_);
+        come_.wait(lock, [this]() REQUIRES(mutex_) { return !jobs_.empty(); });
         job = std::move(jobs_.front());
         jobs_.pop_front();
       }
@@ -36,10 +35,10 @@ class Worker {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::deque<JobRef> jobs_;
-  bool started_ = false;
+  core::Mutex mutex_;
+  core::Condition come_;
+  std::deque<JobRef> jobs_ GUARDED_BY(mutex_);
+  bool started_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

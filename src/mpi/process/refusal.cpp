@@ -1,15 +1,26 @@
 // Refusing what Isthmus does not do on grid objects.
 #include <unistd.h>
 
-#include <mutex>
 #include <set>
 
+#include "core/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 
 namespace isthmus::face {
 namespace {
+
+/// The functions that have been refused.
+struct Refusals {
+  core::Mutex mutex;
+  std::set<std::string> functions GUARDED_BY(mutex);
+};
+Refusals& refusals() {
+  // Never destroyed: MPI may be called from static destructors.
+  static Refusals& all = *new Refusals;
+  return all;
+}
 
 // All members call a refused function, and one of them prints.
 bool speaks(MPI_Comm comm) {
@@ -22,13 +33,10 @@ bool speaks(MPI_Comm comm) {
 }  // namespace
 
 void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
-  // Never destroyed: MPI may be called from static destructors.
-  static std::mutex& mutex = *new std::mutex;
-  static std::set<std::string>& told = *new std::set<std::string>;
   if (!speaks(comm)) return;
   {
-    const std::lock_guard lock(mutex);
-    if (!told.insert(function).second) return;
+    const core::Lock lock(refusals().mutex);
+    if (!refusals().functions.insert(function).second) return;
   }
   std::string line = "isthmus: ";
   if (grid()) line += "rank " + std::to_string(grid()->world_rank) + ": ";

@@ -1,15 +1,16 @@
 #include "mpi/profile/kept.hpp"
 
-#include <mutex>
 #include <unordered_map>
 #include <utility>
+
+#include "core/mutex.hpp"
 
 namespace isthmus::face::profile {
 namespace {
 
 struct KeptRequests {
-  std::mutex mutex;
-  std::unordered_map<std::uintptr_t, Kept> of;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, Kept> of GUARDED_BY(mutex);
 };
 KeptRequests& kept_requests() {
   static KeptRequests& one = *new KeptRequests;  // outlives static objects that call MPI
@@ -19,17 +20,17 @@ KeptRequests& kept_requests() {
 }  // namespace
 
 void keep(MPI_Request request, Kept kept) {
-  const std::lock_guard lock(kept_requests().mutex);
+  const core::Lock lock(kept_requests().mutex);
   kept_requests().of[key(request)] = std::move(kept);
 }
 
 void let_go(MPI_Request request) {
-  const std::lock_guard lock(kept_requests().mutex);
+  const core::Lock lock(kept_requests().mutex);
   kept_requests().of.erase(key(request));
 }
 
 void start_kept(Thread& thread, MPI_Request request) {
-  const std::lock_guard lock(kept_requests().mutex);
+  const core::Lock lock(kept_requests().mutex);
   const auto found = kept_requests().of.find(key(request));
   if (found == kept_requests().of.end()) return;
   const Kept& kept = found->second;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <numeric>
 #include <unordered_map>
 
+#include "core/mutex.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t kMostHandles = 1024;
 
 struct KnownMembers {
-  std::mutex mutex;
-  std::unordered_map<std::uintptr_t, MembersRef> known;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, MembersRef> known GUARDED_BY(mutex);
 };
 // Never destroyed: programs free handles in destructors of their own static objects.
 KnownMembers& comms() {
@@ -147,11 +147,11 @@ Members found_members_of_window(MPI_Win window) {
 template <class Find>
 MembersRef known_or(KnownMembers& table, std::uintptr_t handle, Find&& find) {
   {
-    const std::lock_guard lock(table.mutex);
+    const core::Lock lock(table.mutex);
     if (const auto at = table.known.find(handle); at != table.known.end()) return at->second;
   }
   auto members = std::make_shared<const Members>(find());
-  const std::lock_guard lock(table.mutex);
+  const core::Lock lock(table.mutex);
   if (table.known.size() >= kMostHandles) table.known.clear();
   table.known[handle] = members;
   return members;
@@ -159,7 +159,7 @@ MembersRef known_or(KnownMembers& table, std::uintptr_t handle, Find&& find) {
 
 void forget_in(KnownMembers& table, std::uintptr_t handle) {
   {
-    const std::lock_guard lock(table.mutex);
+    const core::Lock lock(table.mutex);
     table.known.erase(handle);
   }
   generation.fetch_add(1, std::memory_order_release);

@@ -5,12 +5,12 @@ namespace isthmus::face::profile {
 Sizes& Rows::of(int world_rank) {
   if (const auto found = rows_.find(world_rank); found != rows_.end()) return *found->second;
   if (world_rank < 0 || rows_.size() >= kMost) return others_;
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   return *rows_.emplace(world_rank, std::make_unique<Sizes>()).first->second;
 }
 
 void Rows::each(const std::function<void(int, const Sizes&)>& use) const {
-  const std::lock_guard lock(mutex_);
+  const core::Lock lock(mutex_);
   for (const auto& [world_rank, sizes] : rows_) use(world_rank, *sizes);
   use(kOthers, others_);
 }

@@ -10,12 +10,12 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/profile/counting.hpp"
@@ -35,9 +35,9 @@ constexpr std::size_t kPiece = 10'000;
 constexpr std::chrono::seconds kPatience{60}, kLittlePatience{2};
 
 struct Running {
-  std::mutex mutex;
-  Clock::time_point begun;
-  std::unique_ptr<Sampler> sampler;  // null: not begun, or already sent
+  core::Mutex mutex;
+  Clock::time_point begun GUARDED_BY(mutex);
+  std::unique_ptr<Sampler> sampler GUARDED_BY(mutex);  // null: not begun, or already sent
 };
 Running& running() {
   static Running& one = *new Running;  // outlives static objects that call MPI
@@ -161,7 +161,7 @@ bool asked(net::Endpoint& endpoint, const json& request, Clock::time_point limit
 }
 
 void tell_within(std::chrono::seconds patience) {
-  const std::lock_guard lock(running().mutex);
+  const core::Lock lock(running().mutex);
   const Grid* const here = grid();
   const auto sampler = std::move(running().sampler);
   if (!sampler || here == nullptr) return;
@@ -185,7 +185,7 @@ void tell_at_exit(int, void* process) {
 }  // namespace
 
 void begin() {
-  const std::lock_guard lock(running().mutex);
+  const core::Lock lock(running().mutex);
   if (grid() == nullptr || running().sampler) return;
   static bool begun = false;
   if (std::exchange(begun, true)) return;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <tuple>
 
+#include "core/mutex.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face::profile {
@@ -12,9 +13,9 @@ constinit thread_local Thread* mine = nullptr;
 namespace {
 
 struct Threads {
-  std::mutex mutex;
-  std::deque<Thread> all;
-  std::vector<Thread*> idle;
+  core::Mutex mutex;
+  std::deque<Thread> all GUARDED_BY(mutex);
+  std::vector<Thread*> idle GUARDED_BY(mutex);
 };
 // Never destroyed: MPI may be called from static destructors.
 Threads& threads() {
@@ -29,7 +30,7 @@ struct Lease {
     if (thread == nullptr) return;
     mine = nullptr;
     told_whence = nullptr;
-    const std::lock_guard lock(threads().mutex);
+    const core::Lock lock(threads().mutex);
     threads().idle.push_back(thread);
   }
 };
@@ -53,7 +54,7 @@ void begin_thread() {
     return;
   }
   static thread_local Lease lease;
-  const std::lock_guard lock(threads().mutex);
+  const core::Lock lock(threads().mutex);
   if (threads().idle.empty()) {
     mine = &threads().all.emplace_back();
   } else {
@@ -65,7 +66,7 @@ void begin_thread() {
 }
 
 void each_thread(const std::function<void(Thread&)>& use) {
-  const std::lock_guard lock(threads().mutex);
+  const core::Lock lock(threads().mutex);
   for (Thread& thread : threads().all) use(thread);
 }
 
@@ -138,7 +139,7 @@ Calls& Thread::calls(unsigned collective, const MembersRef& members) {
   if (const auto found = collectives_.find(which); found != collectives_.end()) {
     return found->second.second;
   }
-  const std::lock_guard lock(collectives_mutex_);
+  const core::Lock lock(collectives_mutex_);
   const bool full = collectives_.size() >= kMostCalls;
   if (full) which.second = nullptr;
   const auto [at, _] =
@@ -151,7 +152,7 @@ Calls& Thread::calls(unsigned collective, const MembersRef& members) {
 
 void Thread::each_collective(
     const std::function<void(unsigned, const Members*, const Calls&)>& use) const {
-  const std::lock_guard lock(collectives_mutex_);
+  const core::Lock lock(collectives_mutex_);
   for (const auto& [which, calls_] : collectives_) {
     use(which.first, which.second, calls_.second);
   }

@@ -7,11 +7,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "mpi/profile/members.hpp"
 #include "mpi/profile/rows.hpp"
 #include "mpi/request/whence.hpp"
@@ -84,7 +84,8 @@ class alignas(64) Thread {
   }
   /// The sizes for a world rank.
   Sizes& to_world(int world_rank) { return messages_.of(world_rank); }
-  Calls& calls(unsigned collective, const MembersRef& members);
+  /// As Rows::of.
+  Calls& calls(unsigned collective, const MembersRef& members) NO_THREAD_SAFETY_ANALYSIS;
 
   struct Files {
     std::atomic<std::uint64_t> read{0}, written{0}, calls{0};
@@ -138,8 +139,9 @@ class alignas(64) Thread {
   std::unordered_map<const Members*, Seen> pointers_;
   std::size_t pointed_ = 0;
   Rows messages_, operations_;
-  mutable std::mutex collectives_mutex_;  // while the table changes or another thread reads it
-  std::map<std::pair<unsigned, const Members*>, std::pair<MembersRef, Calls>> collectives_;
+  mutable core::Mutex collectives_mutex_;  // while the table changes or another thread reads it
+  std::map<std::pair<unsigned, const Members*>, std::pair<MembersRef, Calls>> collectives_
+      GUARDED_BY(collectives_mutex_);
 };
 
 /// That of the calling thread, once it has been begun. It lasts as long as the process; one whose

@@ -1,5 +1,4 @@
-// The objects behind request handles that Isthmus handles. All of them are used under the progress
-// lock.
+// The objects behind request handles that Isthmus handles.
 #pragma once
 
 #include <functional>
@@ -28,21 +27,21 @@ struct GridRequest final : TrackedRequest {
   GridCommRef owner;  ///< of `comm`, which the program may free before
 
   ~GridRequest() override;
-  Needs poll() override;
-  bool finished() override;
-  void describe(MPI_Status& status) const override;
-  Complaint settle() override;
+  Needs poll() override REQUIRES(progress_mutex);
+  bool finished() override REQUIRES(progress_mutex);
+  void describe(MPI_Status& status) const override REQUIRES(progress_mutex);
+  Complaint settle() override REQUIRES(progress_mutex);
   int start(MPI_Request* request) override;
-  int free(MPI_Request* request) override;
-  int cancel(MPI_Request* request) override;
+  int free(MPI_Request* request) override REQUIRES(progress_mutex);
+  int cancel(MPI_Request* request) override REQUIRES(progress_mutex);
 
   /// Advances the operation; once it has finished, lets the native handle complete.
   bool advance();
 };
 
 /// Has pump() advance a request from now on, and no longer.
-void activate(GridRequest& request);
-void deactivate(GridRequest& request);
+void activate(GridRequest& request) REQUIRES(progress_mutex);
+void deactivate(GridRequest& request) REQUIRES(progress_mutex);
 
 /// Tags for messages from self to self on grid()->self, each used by one object at a time. Tag 0
 /// is never used.

@@ -25,9 +25,10 @@ ProgressMutex progress_mutex;
 
 namespace {
 
-std::vector<GridRequest*> active;  // in the order they were made
-std::vector<Served*> served;
-bool pumping = false;  // a callback of the program may bring us here again
+std::vector<GridRequest*> active GUARDED_BY(progress_mutex);  // in the order they were made
+std::vector<Served*> served GUARDED_BY(progress_mutex);
+bool pumping GUARDED_BY(progress_mutex) =
+    false;  // a callback of the program may bring us here again
 constinit thread_local int waits_here = 0;
 
 core::CoreSharing core_sharing;
@@ -80,8 +81,9 @@ void stop_serving(Served& held) {
 
 void pump() {
   if (idle()) return;
-  const std::unique_lock lock(progress_mutex, std::try_to_lock);
-  if (!lock || pumping) return;
+  if (!progress_mutex.try_lock()) return;
+  const core::Lock lock(progress_mutex, std::adopt_lock);
+  if (pumping) return;
   const Uncancelled here;
   pumping = true;
   for (std::size_t i = 0; i < active.size(); ++i) {

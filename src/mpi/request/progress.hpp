@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "mpi/process/uncancelled.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
+#include "mpi/request/progress_mutex.hpp"
 #include "mpi/request/request.hpp"
 #include "mpi/request/waiting.hpp"
 #include "mpi/request/waits.hpp"
@@ -20,29 +20,6 @@ namespace isthmus::face {
 /// look: data keeps coming meanwhile, and ranks may share cores with each other and with the
 /// kernel's work on all these messages.
 extern std::atomic<int> streaming_collectives;
-
-/// Guards the face's tables of operations, held receives and collective queues. Recursive: user
-/// callbacks under it may call MPI. Its holder attends to all outstanding operations.
-class ProgressMutex {
- public:
-  void lock() {
-    mutex_.lock();
-    ++attending;
-  }
-  bool try_lock() {
-    const bool locked = mutex_.try_lock();
-    if (locked) ++attending;
-    return locked;
-  }
-  void unlock() {
-    --attending;
-    mutex_.unlock();
-  }
-
- private:
-  std::recursive_mutex mutex_;
-};
-extern ProgressMutex progress_mutex;
 
 /// Advances every operation once, and serves what is held. Returns at once when another thread is
 /// at it.
@@ -57,9 +34,9 @@ class Served {
  protected:
   ~Served() = default;
 };
-/// Has pump() serve it until it is empty. Under the progress lock, as the next.
-void serve_from_now_on(Served& held);
-void stop_serving(Served& held);
+/// Has pump() serve it until it is empty.
+void serve_from_now_on(Served& held) REQUIRES(progress_mutex);
+void stop_serving(Served& held) REQUIRES(progress_mutex);
 
 /// Threads that wait, and so pump all the time.
 extern std::atomic<int> waiting_threads;

@@ -3,11 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "core/mutex.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -28,7 +27,7 @@ class Helper {
   void wake() {
     // Callers change the condition of the helper first, then call this; the helper checks it under
     // the mutex.
-    { const std::lock_guard lock(mutex_); }
+    { const core::Lock lock(mutex_); }
     changed_.notify_one();
   }
   void parked() {
@@ -46,7 +45,7 @@ class Helper {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    std::unique_lock lock(mutex_);
+    core::Lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return stopping_.load() || wanted(); });
       if (stopping_.load()) return;
@@ -61,8 +60,8 @@ class Helper {
 
   const bool always_;
   std::atomic<int> parked_{0};
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  core::Mutex mutex_;
+  core::Condition changed_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -1,7 +1,6 @@
 #include "mpi/request/progress_hook.hpp"
 
-#include <mutex>
-
+#include "core/mutex.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"
@@ -11,9 +10,9 @@
 namespace isthmus::face::progress_hook {
 namespace {
 
-std::mutex mutex;
-bool added = false;    // under the mutex
-bool closing = false;  // under the mutex
+core::Mutex mutex;
+bool added GUARDED_BY(mutex) = false;
+bool closing GUARDED_BY(mutex) = false;
 
 /// Called from within the progress loop; `leave()` takes the callback out. The library may hold
 /// locks of its own here, so this may not wait for another thread: pump() does not, and the mutex
@@ -22,8 +21,9 @@ template <class Leave>
 bool called(Leave&& leave) {
   if (attending > 0) return false;
   if (grid() != nullptr) pump();
-  const std::unique_lock lock(mutex, std::try_to_lock);
-  if (!lock || !(idle() || closing)) return false;
+  if (!mutex.try_lock()) return false;
+  const core::Lock lock(mutex, std::adopt_lock);
+  if (!idle() && !closing) return false;
   added = false;
   leave();
   return true;
@@ -76,7 +76,7 @@ bool take_out() { return true; }
 bool available(bool multiple) { return found(multiple); }
 
 void add() {
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   if (added || closing) return;
   added = true;
   insert();
@@ -85,7 +85,7 @@ void add() {
 // MPICH calls its callback until the callback reports that it is done; from now on it does so at
 // once.
 void end() {
-  const std::lock_guard lock(mutex);
+  const core::Lock lock(mutex);
   closing = true;
   if (added && take_out()) added = false;
 }

@@ -1,9 +1,9 @@
 #include "mpi/request/request.hpp"
 
-#include <mutex>
 #include <stdexcept>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
@@ -24,19 +24,19 @@ int query(void* extra_state, MPI_Status* status) {
 int free_nothing(void*) { return MPI_SUCCESS; }
 
 int cancel(void* extra_state, int complete) {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   if (complete == 0) static_cast<GridRequest*>(extra_state)->op->cancel();
   return MPI_SUCCESS;
 }
 
-std::mutex tags_mutex;
-std::vector<int> free_tags;
-int next_tag = 1;
+core::Mutex tags_mutex;
+std::vector<int> free_tags GUARDED_BY(tags_mutex);
+int next_tag GUARDED_BY(tags_mutex) = 1;
 
 }  // namespace
 
 int SelfTag::acquire() {
-  const std::lock_guard lock(tags_mutex);
+  const core::Lock lock(tags_mutex);
   if (free_tags.empty()) {
     const int most = grid()->shadow->tag_upper_bound;
     if (next_tag > most) {
@@ -53,7 +53,7 @@ int SelfTag::acquire() {
 }
 
 void SelfTag::release(int tag) {
-  const std::lock_guard lock(tags_mutex);
+  const core::Lock lock(tags_mutex);
   free_tags.push_back(tag);
 }
 
@@ -117,7 +117,7 @@ Complaint GridRequest::settle() {
 int GridRequest::start(MPI_Request* request) {
   if (!begin) return native.Start(request);
   return shielded(comm, "MPI_Start", [&]() -> int {
-    const std::lock_guard lock(progress_mutex);
+    const core::Lock lock(progress_mutex);
     if (op) throw MpiError(MPI_ERR_REQUEST, "the persistent request is active");
     auto operation = begin();
     const int code = native.Start(request);
@@ -172,7 +172,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
     if (op.passive && !op.guarded) {
       if (step(op)) break;
     } else {
-      const std::lock_guard lock(progress_mutex);
+      const core::Lock lock(progress_mutex);
       if (step(op)) break;
     }
     if (backoff.long_since()) {
@@ -196,7 +196,7 @@ int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
       native.Grequest_start(query, free_nothing, cancel, record.get(), &record->handle);
   if (code != MPI_SUCCESS) return code;
   *request = record->handle;
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   GridRequest* const kept = record.release();  // wait, test or free delete it
   tracked.insert({.key = key(kept->handle), .object = kept});
   if (!kept->op->passive && !kept->advance()) activate(*kept);
@@ -204,13 +204,13 @@ int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
 }
 
 void abandon(std::unique_ptr<Operation> operation) {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   operation->cancel();
   keep(std::move(operation));
 }
 
 void keep(std::unique_ptr<Operation> operation) {
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   auto record = std::make_unique<GridRequest>();
   record->op = std::move(operation);
   record->orphan = true;

@@ -1,5 +1,4 @@
 // MPI-4.1 sections 3.7.3, 3.7.6 and 3.8.4: freeing, looking at and cancelling requests.
-#include <mutex>
 
 #include "mpi/native/native.hpp"
 #include "mpi/request/completion.hpp"
@@ -13,7 +12,7 @@ ISTHMUS_MPI(Request_free)(MPI_Request* request) {
   if (!entry) return native.Request_free(request);
   tracked.erase(entry->key);
   if (entry->object == nullptr) return native.Request_free(request);
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   return entry->object->free(request);
 }
 
@@ -21,7 +20,7 @@ ISTHMUS_MPI(Cancel)(MPI_Request* request) {
   if (inner_call() || tracked.empty() || request == nullptr) return native.Cancel(request);
   const auto entry = tracked.find(key(*request));
   if (!entry || entry->object == nullptr) return native.Cancel(request);
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   return entry->object->cancel(request);
 }
 

@@ -28,7 +28,7 @@ void TrackedTable::count(const Tracked& entry, int change) {
 }
 
 void TrackedTable::insert(const Tracked& entry) {
-  const std::lock_guard lock(lock_);
+  const core::Lock lock(lock_);
   const std::size_t size = size_.load(std::memory_order_relaxed);
   if (2 * (size + 1) > slots_.size()) grow();
   Tracked& slot = slots_[slot_of(entry.key)];
@@ -39,7 +39,7 @@ void TrackedTable::insert(const Tracked& entry) {
 
 std::optional<Tracked> TrackedTable::find(std::uintptr_t key) const {
   if (empty() || key == 0) return std::nullopt;
-  const std::lock_guard lock(lock_);
+  const core::Lock lock(lock_);
   if (slots_.empty()) return std::nullopt;
   const Tracked& slot = slots_[slot_of(key)];
   if (slot.key == 0) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Tracked> TrackedTable::find(std::uintptr_t key) const {
 }
 
 void TrackedTable::erase(std::uintptr_t key) {
-  const std::lock_guard lock(lock_);
+  const core::Lock lock(lock_);
   if (slots_.empty() || key == 0) return;
   std::size_t hole = slot_of(key);
   if (slots_[hole].key == 0) return;

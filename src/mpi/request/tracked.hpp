@@ -6,9 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
+
+#include "core/mutex.hpp"
 
 namespace isthmus::face {
 
@@ -22,14 +23,14 @@ inline void relax() {
 }
 
 /// Held for a handful of instructions only.
-class SpinLock {
+class CAPABILITY("mutex") SpinLock {
  public:
-  void lock() {
+  void lock() ACQUIRE() {
     while (held_.exchange(true, std::memory_order_acquire)) {
       while (held_.load(std::memory_order_relaxed)) relax();
     }
   }
-  void unlock() { held_.store(false, std::memory_order_release); }
+  void unlock() RELEASE() { held_.store(false, std::memory_order_release); }
 
  private:
   std::atomic<bool> held_{false};
@@ -57,7 +58,7 @@ class TrackedTable {
   template <class KeyOf, class Found>
   void find_each(std::size_t count, KeyOf&& key_of, Found&& found) const {
     for (std::size_t first = 0; first < count && !empty(); first += kBatch) {
-      const std::lock_guard lock(lock_);
+      const core::Lock lock(lock_);
       for (std::size_t i = first; i < std::min(count, first + kBatch); ++i) {
         const std::uintptr_t key = key_of(i);
         if (key == 0 || slots_.empty()) continue;
@@ -73,15 +74,16 @@ class TrackedTable {
   // Entries looked up while the lock is held once: 64 take less than 1 us.
   static constexpr std::size_t kBatch = 64;
 
-  std::size_t home(std::uintptr_t key) const {
+  std::size_t home(std::uintptr_t key) const REQUIRES(lock_) {
     return static_cast<std::size_t>((key * 0x9E37'79B9'7F4A'7C15ULL) >> 32) & (slots_.size() - 1);
   }
-  std::size_t slot_of(std::uintptr_t key) const;  // of the key, or the free one for it
-  void grow();
-  void count(const Tracked& entry, int change);
+  std::size_t slot_of(std::uintptr_t key) const REQUIRES(lock_);  // of it, or the free one for it
+  void grow() REQUIRES(lock_);
+  void count(const Tracked& entry, int change) REQUIRES(lock_);
 
   mutable SpinLock lock_;
-  std::vector<Tracked> slots_;  // a power of two, at most half full; key 0 is free
+  std::vector<Tracked> slots_
+      GUARDED_BY(lock_);  // a power of two, at most half full; key 0 is free
   std::atomic<std::size_t> size_{0};
   std::atomic<std::size_t> others_{0};  // entries that have an object
 };

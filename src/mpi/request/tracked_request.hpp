@@ -6,6 +6,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/request/progress_mutex.hpp"
 
 namespace isthmus::face {
 
@@ -24,26 +25,26 @@ enum class Needs {
   Start,     ///< its native start is put off: the native library takes it for inactive
 };
 
-/// Made with its handle, in the table of tracked requests until it is gone. All functions but start
-/// are called under the progress lock; `handle` is the program's variable.
+/// Made with its handle, in the table of tracked requests until it is gone. `handle` is the
+/// program's variable.
 class TrackedRequest {
  public:
   virtual ~TrackedRequest() = default;
   /// Lets it go on; cheap.
-  virtual Needs poll() = 0;
+  virtual Needs poll() REQUIRES(progress_mutex) = 0;
   /// Quick to find: an operation of ours has ended, so that a wait for any may return this one.
-  virtual bool finished() { return false; }
+  virtual bool finished() REQUIRES(progress_mutex) { return false; }
   /// A native partitioned one, which test_all.hpp is about.
   virtual bool partitioned() const { return false; }
   /// Corrects the status from the native library. Not if the request is inactive.
-  virtual void describe(MPI_Status& status) const = 0;
+  virtual void describe(MPI_Status& status) const REQUIRES(progress_mutex) = 0;
   /// It has completed natively, and been described. One that is not persistent is gone after this.
-  virtual Complaint settle() = 0;
-  /// MPI_Start, without the lock. Returns an MPI error code, raised.
+  virtual Complaint settle() REQUIRES(progress_mutex) = 0;
+  /// MPI_Start, without the mutex. Returns an MPI error code, raised.
   virtual int start(MPI_Request* handle) { return native.Start(handle); }
   /// MPI_Request_free; it is out of the table, and gone after this.
-  virtual int free(MPI_Request* handle) = 0;
-  virtual int cancel(MPI_Request* handle) { return native.Cancel(handle); }
+  virtual int free(MPI_Request* handle) REQUIRES(progress_mutex) = 0;
+  virtual int cancel(MPI_Request* handle) REQUIRES(progress_mutex) { return native.Cancel(handle); }
 };
 
 /// A native persistent receive on a grid communicator: its status gets the rank in that.
@@ -51,7 +52,7 @@ class NativePersistent : public TrackedRequest {
  public:
   explicit NativePersistent(int source) : source_of_status_(source) {}
   Needs poll() override { return Needs::Nothing; }
-  void describe(MPI_Status& status) const override {
+  void describe(MPI_Status& status) const override REQUIRES(progress_mutex) {
     if (active_) status.MPI_SOURCE = source_of_status_;
   }
   Complaint settle() override {

@@ -3,8 +3,8 @@
 #include <array>
 #include <chrono>
 #include <list>
-#include <mutex>
 
+#include "core/mutex.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
 
@@ -20,8 +20,8 @@ struct Entry {
   Clock::time_point since;
 };
 struct Board {
-  std::mutex mutex;
-  std::list<Entry> entries;
+  core::Mutex mutex;
+  std::list<Entry> entries GUARDED_BY(mutex);
 };
 Board& board() {
   static Board& one = *new Board;  // outlives static objects that call MPI
@@ -46,17 +46,17 @@ KnownWait::KnownWait(const WaitingFor& wait) {
     entry.waited.context = comm->context;
     entry.waited.comm_name = comm_name(wait.comm);
   }
-  const std::lock_guard lock(board().mutex);
+  const core::Lock lock(board().mutex);
   board().entries.push_back(std::move(entry));
 }
 
 KnownWait::~KnownWait() {
-  const std::lock_guard lock(board().mutex);
+  const core::Lock lock(board().mutex);
   board().entries.remove_if([this](const Entry& entry) { return entry.of == this; });
 }
 
 std::vector<Waited> known_waits() {
-  const std::lock_guard lock(board().mutex);
+  const core::Lock lock(board().mutex);
   std::vector<Waited> all;
   for (const Entry& entry : board().entries) {
     all.push_back(entry.waited);

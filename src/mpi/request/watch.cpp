@@ -46,7 +46,7 @@ Watch::Seen* Watch::find(int index) {
 bool Watch::poll() {
   pump();
   if (pending_.empty()) return true;
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   bool all_started = true;
   std::size_t left = 0;
   for (Seen* const s : pending_.all()) {
@@ -65,7 +65,7 @@ void Watch::peek(const Seen& s, MPI_Status* status) const {
     status->MPI_SOURCE = s.entry.source;
     return;
   }
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   s.entry.object->describe(*status);
 }
 
@@ -76,14 +76,14 @@ Complaint Watch::settle(Seen& s, MPI_Status* status) const {
     if (status != nullptr) status->MPI_SOURCE = s.entry.source;
     return {};
   }
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   if (status != nullptr) s.entry.object->describe(*status);
   return s.entry.object->settle();
 }
 
 int finished_among(int count, const MPI_Request* requests) {
   if (tracked.only_receives() || requests == nullptr) return -1;
-  const std::lock_guard lock(progress_mutex);
+  const core::Lock lock(progress_mutex);
   for (int i = 0; i < count; ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
     const auto entry = tracked.find(key(requests[i]));

@@ -51,7 +51,7 @@ class AccessOperation final : public Operation {
 void check_access(GridWindow& window, int rank) {
   bool lock = false;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     Epochs& epochs = window.epochs;
     if (epochs.locks.contains(rank)) return;
     if (epochs.lock_all) {
@@ -139,7 +139,7 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
   const auto now = std::chrono::steady_clock::now();
   bool send = urgent;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     send = send || now - window.sent > kGather;
     if (send) window.sent = now;
   }
@@ -229,7 +229,7 @@ Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming
     return std::make_unique<AccessOperation>(std::move(ticket), std::move(incoming));
   }
   if (!in_place) {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     window.gets.push_back({rank, std::move(ticket), std::move(incoming)});
     window.part->unsettle();
   }
@@ -368,7 +368,7 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
 void unpack_gets(GridWindow& window, int rank) {
   std::list<PendingGet> over;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     for (auto it = window.gets.begin(); it != window.gets.end();) {
       const auto next = std::next(it);
       if ((rank < 0 || it->rank == rank) && it->ticket->load(std::memory_order_acquire) == 0) {

@@ -36,15 +36,14 @@ std::vector<int> near(const GridWindow& window, const std::vector<int>& ranks) {
 
 void fence(GridWindow& window, int assertions) {
   {
-    const std::lock_guard guard(window.mutex);
-    const Epochs& epochs = window.epochs;
-    require(!epochs.any_lock() && !epochs.started && !epochs.posted, MPI_ERR_RMA_SYNC,
-            "a fence within another epoch: unlock, complete or wait first");
+    const core::Lock guard(window.mutex);
+    require(!window.epochs.any_lock() && !window.epochs.started && !window.epochs.posted,
+            MPI_ERR_RMA_SYNC, "a fence within another epoch: unlock, complete or wait first");
     window.change_epochs();
   }
   complete_at_targets(window, partners(window), "MPI_Win_fence");
   meet(window.comm);
-  const std::lock_guard guard(window.mutex);
+  const core::Lock guard(window.mutex);
   window.epochs.fenced = (assertions & MPI_MODE_NOSUCCEED) == 0;
   window.epochs.used = false;
   window.change_epochs();
@@ -54,7 +53,7 @@ void fence(GridWindow& window, int assertions) {
 bool end_exposure(GridWindow& window, bool wait) {
   std::vector<int> ranks;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     require(window.epochs.posted.has_value(), MPI_ERR_RMA_SYNC, "nothing was posted");
     ranks = *window.epochs.posted;
   }
@@ -76,7 +75,7 @@ bool end_exposure(GridWindow& window, bool wait) {
   with_part(window, [&](rma::Window& part) {
     for (const int rank : ranks) part.target().take_complete(rank);
   });
-  const std::lock_guard guard(window.mutex);
+  const core::Lock guard(window.mutex);
   window.epochs.posted.reset();
   return true;
 }
@@ -98,7 +97,7 @@ ISTHMUS_MPI(Win_post)(MPI_Group group, int assertions, MPI_Win win) {
   return shielded(*window, "MPI_Win_post", [&] {
     const std::vector<int> ranks = ranks_of(*window, group);
     {
-      const std::lock_guard guard(window->mutex);
+      const core::Lock guard(window->mutex);
       require(!window->epochs.posted, MPI_ERR_RMA_SYNC, "the window is posted already");
       window->epochs.posted = ranks;
     }
@@ -115,15 +114,15 @@ ISTHMUS_MPI(Win_start)(MPI_Group group, int assertions, MPI_Win win) {
   return shielded(*window, "MPI_Win_start", [&] {
     std::vector<int> ranks = ranks_of(*window, group);
     {
-      const std::lock_guard guard(window->mutex);
-      const Epochs& epochs = window->epochs;
-      require(!epochs.started && !epochs.any_lock() && !(epochs.fenced && epochs.used),
+      const core::Lock guard(window->mutex);
+      require(!window->epochs.started && !window->epochs.any_lock() &&
+                  !(window->epochs.fenced && window->epochs.used),
               MPI_ERR_RMA_SYNC, "an access epoch is under way already");
     }
     with_part(*window, [&](rma::Window& part) {
       for (const int rank : ranks) part.start(rank);
     });
-    const std::lock_guard guard(window->mutex);
+    const core::Lock guard(window->mutex);
     window->epochs.fenced = false;
     window->epochs.started = std::move(ranks);
     window->change_epochs();
@@ -137,7 +136,7 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
   return shielded(*window, "MPI_Win_complete", [&] {
     std::vector<int> ranks;
     {
-      const std::lock_guard guard(window->mutex);
+      const core::Lock guard(window->mutex);
       require(window->epochs.started.has_value(), MPI_ERR_RMA_SYNC, "nothing was started");
       ranks = *std::exchange(window->epochs.started, std::nullopt);
       window->change_epochs();

@@ -245,10 +245,9 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* b
 }
 
 void check_free(GridWindow& window) {
-  const std::lock_guard lock(window.mutex);
-  const Epochs& epochs = window.epochs;
-  require(!epochs.any_lock() && !epochs.started && !epochs.posted, MPI_ERR_RMA_SYNC,
-          "the window is freed in an epoch: unlock, complete or wait first");
+  const core::Lock lock(window.mutex);
+  require(!window.epochs.any_lock() && !window.epochs.started && !window.epochs.posted,
+          MPI_ERR_RMA_SYNC, "the window is freed in an epoch: unlock, complete or wait first");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ void lock(GridWindow& window, int type, int rank, int assertions) {
   check_rank(window, rank);
   const bool unchecked = (assertions & MPI_MODE_NOCHECK) != 0;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     Epochs& epochs = window.epochs;
     require_no_epoch(epochs);
     require(epochs.locks.insert(rank).second, MPI_ERR_RMA_SYNC, "the target is locked already");
@@ -54,7 +54,7 @@ void unlock_one(GridWindow& window, int rank) {
   check_rank(window, rank);
   bool unchecked = false;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     require(window.epochs.locks.erase(rank) > 0, MPI_ERR_RMA_SYNC, "the target is not locked");
     unchecked = window.epochs.unchecked.erase(rank) > 0;
     window.change_epochs();
@@ -69,7 +69,7 @@ void unlock_one(GridWindow& window, int rank) {
 void lock_all(GridWindow& window, int assertions) {
   const bool unchecked = (assertions & MPI_MODE_NOCHECK) != 0;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     Epochs& epochs = window.epochs;
     require_no_epoch(epochs);
     require(epochs.locks.empty(), MPI_ERR_RMA_SYNC, "a target is locked already");
@@ -87,7 +87,7 @@ void lock_all(GridWindow& window, int assertions) {
 void unlock_all(GridWindow& window) {
   std::vector<int> locked;
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     Epochs& epochs = window.epochs;
     require(epochs.lock_all, MPI_ERR_RMA_SYNC, "not all are locked");
     epochs.lock_all = false;
@@ -104,9 +104,9 @@ void flush(GridWindow& window, std::optional<int> rank, bool local, const char* 
   if (rank == MPI_PROC_NULL) return;
   if (rank) check_rank(window, *rank);
   {
-    const std::lock_guard guard(window.mutex);
-    const Epochs& epochs = window.epochs;
-    require(epochs.lock_all || (rank ? epochs.locks.contains(*rank) : !epochs.locks.empty()),
+    const core::Lock guard(window.mutex);
+    require(window.epochs.lock_all ||
+                (rank ? window.epochs.locks.contains(*rank) : !window.epochs.locks.empty()),
             MPI_ERR_RMA_SYNC, "the target is not locked");
   }
   const std::vector<int> ranks = rank ? std::vector<int>{*rank} : partners(window);

@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <span>
 
+#include "core/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/gpu.hpp"
@@ -18,7 +18,7 @@ namespace {
 // Predefined datatypes whose elements have no gaps, and their sizes: they are never freed. Never
 // destroyed, as MPI may be called from static destructors.
 struct QuickTypes {
-  std::mutex mutex;
+  core::Mutex mutex;
   CommTable table;
 };
 QuickTypes& quick_types() {
@@ -101,7 +101,7 @@ void quick_from_now_on(MPI_Datatype type) {
   if (quick_size(type) > 0 || !is_predefined(type)) return;
   MPI_Aint lower = 0;
   if (!is_contiguous(2, type, &lower) || lower != 0) return;
-  const std::lock_guard lock(quick_types().mutex);
+  const core::Lock lock(quick_types().mutex);
   if (quick_size(type) > 0) return;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the table keeps a word
   quick_types().table.insert(key(type), reinterpret_cast<void*>(packed_size(1, type)));

@@ -23,7 +23,7 @@ void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& num
     unpack_gets(window, rank);
   }
   {
-    const std::lock_guard guard(window.mutex);
+    const core::Lock guard(window.mutex);
     if (window.gets.empty()) with_part(window, [](rma::Window& part) { part.settle(); });
   }
   if (failed) {

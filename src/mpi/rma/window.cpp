@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 // Never destroyed: MPI may be called from static destructors.
 struct Windows {
-  std::mutex mutex;
-  std::unordered_map<std::uintptr_t, GridWindowRef> all;
+  core::Mutex mutex;
+  std::unordered_map<std::uintptr_t, GridWindowRef> all GUARDED_BY(mutex);
   CommTable table;  // shows without a lock that a handle is native
 };
 Windows& windows() {
@@ -51,7 +52,7 @@ void* GridWindow::attribute(int keyval) {
 GridWindowRef grid_window(MPI_Win handle) {
   if (native_call()) return nullptr;
   if (windows().table.find(key(handle)) == nullptr) return nullptr;
-  const std::lock_guard lock(windows().mutex);
+  const core::Lock lock(windows().mutex);
   const auto found = windows().all.find(key(handle));
   return found == windows().all.end() ? nullptr : found->second;
 }
@@ -62,13 +63,13 @@ GridWindow* find_window(MPI_Win handle) {
 }
 
 void enter_window(const GridWindowRef& window) {
-  const std::lock_guard lock(windows().mutex);
+  const core::Lock lock(windows().mutex);
   windows().all[key(window->native)] = window;
   windows().table.insert(key(window->native), window.get());
 }
 
 void remove_window(MPI_Win handle) {
-  const std::lock_guard lock(windows().mutex);
+  const core::Lock lock(windows().mutex);
   windows().table.erase(key(handle));
   windows().all.erase(key(handle));
 }

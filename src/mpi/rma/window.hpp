@@ -9,11 +9,11 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "core/mutex.hpp"
 #include "core/peer_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
@@ -71,12 +71,13 @@ struct GridWindow {
   void* attribute(int keyval);
   std::unique_ptr<rma::Window> part;  ///< only while the endpoint is locked
 
-  std::mutex mutex;  ///< guards what follows
-  Epochs epochs;
+  core::Mutex mutex;
+  Epochs epochs GUARDED_BY(mutex);
   /// To be called when they have begun, or are about to end.
-  void change_epochs() { near.change_epochs(epochs.any_lock()); }
-  std::list<PendingGet> gets;
-  std::chrono::steady_clock::time_point sent{};  ///< when operations were last sent on
+  void change_epochs() REQUIRES(mutex) { near.change_epochs(epochs.any_lock()); }
+  std::list<PendingGet> gets GUARDED_BY(mutex);
+  std::chrono::steady_clock::time_point sent
+      GUARDED_BY(mutex){};  ///< when operations were last sent on
 
   ~GridWindow();
 

@@ -7,9 +7,10 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
-#include <mutex>
 #include <stdexcept>
 #include <string>
+
+#include "core/mutex.hpp"
 
 namespace isthmus::net::ucx {
 namespace {
@@ -113,7 +114,7 @@ Library load() {
   return all;
 }
 
-std::mutex log_handlers;  // UCX has them for all threads, and without a lock
+core::Mutex log_handlers;  // UCX has them for all threads, and without a lock
 
 ucs_log_func_rc_t swallow(const char*, unsigned, const char*, ucs_log_level_t,
                           const ucs_log_component_config_t*, const char*, va_list) {
@@ -135,23 +136,23 @@ ucs_log_func_rc_t keep(const char*, unsigned, const char*, ucs_log_level_t level
 }  // namespace
 
 Quiet::Quiet(const Library& library) : library_(library) {
-  const std::lock_guard lock(log_handlers);
+  const core::Lock lock(log_handlers);
   if (library_.log_push_handler != nullptr) library_.log_push_handler(&swallow);
 }
 
 Quiet::~Quiet() {
-  const std::lock_guard lock(log_handlers);
+  const core::Lock lock(log_handlers);
   if (library_.log_pop_handler != nullptr) library_.log_pop_handler();
 }
 
 Heard::Heard(const Library& library) : library_(library) {
-  const std::lock_guard lock(log_handlers);
+  const core::Lock lock(log_handlers);
   first_error = &first_;
   if (library_.log_push_handler != nullptr) library_.log_push_handler(&keep);
 }
 
 Heard::~Heard() {
-  const std::lock_guard lock(log_handlers);
+  const core::Lock lock(log_handlers);
   if (library_.log_pop_handler != nullptr) library_.log_pop_handler();
   first_error = nullptr;
 }
