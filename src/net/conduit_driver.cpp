@@ -338,6 +338,11 @@ bool ConduitDriver::goes_by(Stream::Leg leg) const {
                      [leg](const auto& line) { return line->stream->leg() == leg; });
 }
 
+bool ConduitDriver::goes_only_by(Stream::Leg leg) const {
+  return std::all_of(lines_.begin(), lines_.end(),
+                     [leg](const auto& line) { return line->stream->leg() == leg; });
+}
+
 std::map<core::StreamId, TcpFigures> ConduitDriver::figures() const {
   std::map<core::StreamId, TcpFigures> all;
   for (const auto& line : lines_) {

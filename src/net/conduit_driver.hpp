@@ -66,6 +66,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   std::size_t streams() const { return lines_.size(); }
   /// Some stream goes by that.
   bool goes_by(Stream::Leg leg) const;
+  /// No stream goes another way; true without streams.
+  bool goes_only_by(Stream::Leg leg) const;
   /// The kernel's figures of each TCP stream.
   std::map<core::StreamId, TcpFigures> figures() const;
   /// The kernel's congestion control of TCP streams, now and later. Empty: the default. Returns the

@@ -28,7 +28,7 @@ double seconds(core::Time time) { return std::chrono::duration<double>(time).cou
 // That stream shows whether its kernel restarts slowly after a pause. Then other streams stand by,
 // once the traffic of the conduit shows that they are needed.
 void Direct::hold_streams(Peer& peer, const core::Direct& link) {
-  if (link.streams > 0 || link.shm || peer.driver->goes_by(Stream::Leg::Ucx)) return;
+  if (link.streams > 0 || link.shm || !peer.driver->goes_only_by(Stream::Leg::Socket)) return;
   const auto figures = peer.driver->figures();
   if (figures.size() != 1) return;
   // Processes that connect all at once measure longer ones than there are (2026-11: 60 ms for 20).

@@ -163,7 +163,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     newcomer.node = frame.header.source;
     if (frame.header.kind == core::FrameKind::Leg) {
       newcomer.stream = co_await other_leg(newcomer, config, frame.body());
-      newcomer.exposed |= newcomer.stream->leg() == Stream::Leg::Ucx;
+      newcomer.exposed |= newcomer.stream->exposed();
       frame = co_await read_frame(*newcomer.stream, kMaxHello);
       newcomer.node = frame.header.source;
     }

@@ -48,6 +48,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   virtual bool wait_again(Wait /*what*/) { return false; }
   virtual void close();
   virtual Leg leg() const { return Leg::Socket; }
+  /// Its bytes go without encryption between hosts, whatever the protection of its socket.
+  virtual bool exposed() const { return false; }
   /// True if the stream copies its input once, from any number of places. False for encrypted
   /// streams.
   virtual bool gathers() const { return false; }

@@ -109,9 +109,9 @@ void Tuning::sample(Peer& link, Measured& measured) {
   const Counts counts = counts_of(link);
   const bool moved = std::exchange(measured.seen, counts) != counts;
   const std::chrono::duration<double> length = measured.sampling.take(net::now(), moved);
-  using enum net::Stream::Leg;
-  const bool by_tcp = !link.driver->goes_by(Ucx) && !link.driver->goes_by(Memory);
-  if (by_tcp) count_streams(link, measured, length.count());
+  if (link.driver->goes_only_by(net::Stream::Leg::Socket)) {
+    count_streams(link, measured, length.count());
+  }
   note_counts(link, measured);
 }
 

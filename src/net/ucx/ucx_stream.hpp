@@ -22,6 +22,7 @@ class UcxStream final : public Stream {
   void wait(Wait what, Ready ready) override;
   void close() override;
   Leg leg() const override { return Leg::Ucx; }
+  bool exposed() const override { return true; }
 
  private:
   bool over() const;
