@@ -1,6 +1,7 @@
 #include "daemon/launch/exec.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -174,8 +175,9 @@ int become(const RankPlan& plan, const std::string& path) {
     execve(argv[0].c_str(), pointers(argv).data(), pointers(environment).data());
   }
   const int error = errno;
-  return complain("'" + path + "' cannot be run on " + host_name() + ": " + std::strerror(error),
-                  error == ENOENT ? 127 : 126);
+  return complain(
+      fmt::format("'{}' cannot be run on {}: {}", path, host_name(), std::strerror(error)),
+      error == ENOENT ? 127 : 126);
 }
 
 void redirect_output(const RankPlan& plan, const RankIdentity& who) {
@@ -237,8 +239,8 @@ int run_exec(const ExecOptions& options) {
       plan.environment.set("ISTHMUS_NATIVE", native_identity(plan.environment));
     }
     if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) {
-      return complain("the working directory '" + plan.directory + "' cannot be entered on " +
-                          host_name() + ": " + std::strerror(errno),
+      return complain(fmt::format("the working directory '{}' cannot be entered on {}: {}",
+                                  plan.directory, host_name(), std::strerror(errno)),
                       126);
     }
     const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
@@ -258,7 +260,7 @@ int run_exec(const ExecOptions& options) {
       return become(plan, path);
     };
     if (!plan.tag_output) return start();
-    return run_tagged("[" + std::to_string(plan.world_rank) + "] ", start);
+    return run_tagged(fmt::format("[{}] ", plan.world_rank), start);
   } catch (const Failure& failure) {
     const std::string sentence = failure.what();
     const bool barred = sentence.find("not executable") != std::string::npos;

@@ -1,5 +1,7 @@
 #include "daemon/launch/find_launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "daemon/host/failure.hpp"
@@ -28,15 +30,15 @@ Launcher examine(const std::string& path, const Site& site) {
   plan.environment = site.environment;
   const Captured said = capture(std::move(plan), std::chrono::seconds(10), site.hangup_fd);
   if (said.timed_out) {
-    throw Failure("'" + path + " --version' did not end within 10 s on " + site.host);
+    throw Failure(fmt::format("'{} --version' did not end within 10 s on {}", path, site.host));
   }
   try {
     return {launcher_kind(said.out + said.err, path), path};
   } catch (const Failure&) {
     if (said.status == 0) throw;
   }
-  throw Failure("'" + path + " --version' failed on " + site.host + ": " +
-                    first_line(said.err.empty() ? said.out : said.err),
+  throw Failure(fmt::format("'{} --version' failed on {}: {}", path, site.host,
+                            first_line(said.err.empty() ? said.out : said.err)),
                 "Is it set up there (srun needs a slurm.conf)? The cluster's launch key can name "
                 "another launcher.");
 }
@@ -85,8 +87,8 @@ std::optional<std::string> on_path(const std::string& name, const Site& site) {
 
 LauncherKind launcher_kind(const std::string& text, const std::string& path) {
   if (const LauncherRow* const row = launcher_that_says(text)) return row->kind;
-  throw Failure("'" + path + "' is not a launcher that Isthmus knows: its --version says '" +
-                    text.substr(0, text.find('\n')) + "'",
+  throw Failure(fmt::format("'{}' is not a launcher that Isthmus knows: its --version says '{}'",
+                            path, text.substr(0, text.find('\n'))),
                 "Name another with the cluster's launch key, or write a template: "
                 "launch = \"LAUNCHER -n {n} {command}\".");
 }
@@ -107,10 +109,11 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
   } else if (path.starts_with('/')) {
     choice.prefix = path;
   } else {
-    throw Failure("the MPI '" + text +
-                      "' that --mpi or the mpi key of a cluster names is neither a path nor a "
-                      "family of MPIs",
-                  "Give the folder in which that MPI is installed, 'openmpi' or 'mpich'.");
+    throw Failure(
+        fmt::format("the MPI '{}' that --mpi or the mpi key of a cluster names is neither a "
+                    "path nor a family of MPIs",
+                    text),
+        "Give the folder in which that MPI is installed, 'openmpi' or 'mpich'.");
   }
   return choice;
 }
@@ -118,7 +121,7 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
 namespace {
 
 Failure no_such_launcher(const std::string& name, const Site& site) {
-  return Failure("the launcher '" + name + "' is not found on " + site.host,
+  return Failure(fmt::format("the launcher '{}' is not found on {}", name, site.host),
                  "Correct the cluster's launch key, or remove it.");
 }
 
@@ -126,21 +129,22 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
                     const Site& site) {
   const std::string abi = library ? library->abi : choice.mpi.abi;
   if (library && !choice.mpi.abi.empty() && choice.mpi.abi != abi && abi != "mpiabi") {
-    throw Failure("the program is linked with '" + library->path +
-                      "', which is not the MPI that "
-                      "--mpi or the mpi key of cluster " +
-                      site.cluster + " names",
-                  "Leave out that choice, or name the MPI of the program.");
+    throw Failure(
+        fmt::format("the program is linked with '{}', which is not the MPI that --mpi or the "
+                    "mpi key of cluster {} names",
+                    library->path, site.cluster),
+        "Leave out that choice, or name the MPI of the program.");
   }
   const auto checked = [&](const Words& paths) {
     Launcher launcher = examine_any(paths, site);
     if (!fits(launcher.kind, abi)) {
-      throw Failure("the launcher '" + launcher.path + "' on " + site.host + " is " +
-                        row_of(launcher.kind).family + "'s, but " +
-                        (library ? "the program is linked with '" + library->path + "'"
-                                 : "another MPI is asked for"),
-                    "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
-                    "its launcher.");
+      throw Failure(
+          fmt::format("the launcher '{}' on {} is {}'s, but {}", launcher.path, site.host,
+                      row_of(launcher.kind).family,
+                      library ? fmt::format("the program is linked with '{}'", library->path)
+                              : "another MPI is asked for"),
+          "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
+          "its launcher.");
     }
     return launcher;
   };
@@ -180,11 +184,11 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     }
     tried += tried.empty() ? "PATH" : " and PATH";
   }
-  throw Failure("the native launcher (" +
-                    (choice.launch.empty() ? std::string("mpirun, mpiexec") : choice.launch) +
-                    (library ? ") for '" + library->path + "'" : std::string(")")) +
-                    " is not found on " + site.host + "; looked in " + tried,
-                "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
+  throw Failure(
+      fmt::format("the native launcher ({}){} is not found on {}; looked in {}",
+                  choice.launch.empty() ? "mpirun, mpiexec" : choice.launch,
+                  library ? fmt::format(" for '{}'", library->path) : "", site.host, tried),
+      "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
 }
 
 bool is_template(const std::string& launch) {

@@ -1,5 +1,7 @@
 #include "daemon/launch/mpi_library.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -87,7 +89,7 @@ MpiLibrary identify_mpi_library(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   const auto elf = ElfFile::open(path);
   if (!elf) {
-    throw Failure("the MPI library '" + path + "' cannot be read as a shared library",
+    throw Failure(fmt::format("the MPI library '{}' cannot be read as a shared library", path),
                   "Check its permissions and installation.");
   }
   // A copy, not a link, where files come out of a wheel: Intel MPI's libmpi.so (2026-11).
@@ -123,10 +125,11 @@ std::string find_stub(const MpiLibrary& library, const std::string& libdir) {
   std::error_code error;
   for (const std::string& wanted : {face, stub}) {
     if (fs::exists(wanted, error)) continue;
-    throw Failure("'" + library.path + "' has the ABI " + library.abi + " (" + library.exports +
-                      "), and '" + wanted +
-                      "' is missing: this Isthmus was built for: " + built_for(libdir),
-                  "Build Isthmus with that MPI's development files, or set ISTHMUS_LIBDIR.");
+    throw Failure(
+        fmt::format("'{}' has the ABI {} ({}), and '{}' is missing: this Isthmus was built "
+                    "for: {}",
+                    library.path, library.abi, library.exports, wanted, built_for(libdir)),
+        "Build Isthmus with that MPI's development files, or set ISTHMUS_LIBDIR.");
   }
   return stub;
 }

@@ -1,5 +1,6 @@
 #include "daemon/launch/program.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ using std::chrono::seconds;
 constexpr int kMaxInterpreters = 4;  // as the kernel bounds scripts that name scripts
 
 std::string place(const Site& site) {
-  return site.host + (site.cluster.empty() ? "" : " (cluster " + site.cluster + ")");
+  if (site.cluster.empty()) return site.host;
+  return fmt::format("{} (cluster {})", site.host, site.cluster);
 }
 
 bool runnable(const fs::path& path) {
@@ -62,14 +64,14 @@ std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site
       "    print('mapped', line.rstrip().split(' ', 5)[-1].strip())\n";
   const Captured said = capture(plan_at(site, {python, "-c", script}), seconds(30), site.hangup_fd);
   if (said.timed_out) {
-    throw Failure("'" + python + "' did not import mpi4py within 30 s on " + place(site),
-                  "Run it there by hand: " + python + " -c 'import mpi4py.MPI'");
+    throw Failure(fmt::format("'{}' did not import mpi4py within 30 s on {}", python, place(site)),
+                  fmt::format("Run it there by hand: {} -c 'import mpi4py.MPI'", python));
   }
   if (said.status != 0) {
     if (said.err.find("No module named 'mpi4py'") != std::string::npos) return std::nullopt;
     const std::size_t last = said.err.find_last_of('\n', said.err.size() - 2) + 1;
-    throw Failure("'" + python + "' cannot import mpi4py on " + place(site) + ": " +
-                      (said.err.empty() ? "it failed" : said.err.substr(last)),
+    throw Failure(fmt::format("'{}' cannot import mpi4py on {}: {}", python, place(site),
+                              said.err.empty() ? "it failed" : said.err.substr(last)),
                   "Repair the mpi4py of that Python (its MPI library may be missing).");
   }
   std::istringstream lines(said.out);
@@ -97,8 +99,8 @@ std::optional<MpiLibrary> library_in_listing(const std::string& listing, const s
     if (!(words >> name >> arrow >> target) || arrow != "=>") continue;
     if (!is_mpi_library_name(fs::path(name).filename().string())) continue;
     if (target == "not") {
-      throw Failure("the MPI library " + name + " that '" + path +
-                        "' is linked with is not found on " + place(site),
+      throw Failure(fmt::format("the MPI library {} that '{}' is linked with is not found on {}",
+                                name, path, place(site)),
                     "Load its module there, or set LD_LIBRARY_PATH in the cluster's env.");
     }
     return identify_mpi_library(target);
@@ -110,17 +112,18 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
                                          const Site& site) {
   const auto self = ElfFile::open("/proc/self/exe");
   if (self && (elf.machine() != self->machine() || !elf.native_form())) {
-    throw Failure("'" + path + "' is built for " + ElfFile::machine_name(elf.machine()) + "; " +
-                      place(site) + " is " + ElfFile::machine_name(self->machine()),
-                  "Build the program for this cluster and name it with --on.");
+    throw Failure(
+        fmt::format("'{}' is built for {}; {} is {}", path, ElfFile::machine_name(elf.machine()),
+                    place(site), ElfFile::machine_name(self->machine())),
+        "Build the program for this cluster and name it with --on.");
   }
   const std::string loader = elf.interpreter();
   if (loader.empty()) {
     if (holds_mpi(elf)) {
       throw Unwearable(
-          "'" + path + "' on " + place(site) +
-              " is statically linked; Isthmus needs a program linked dynamically to its "
-              "MPI",
+          fmt::format("'{}' on {} is statically linked; Isthmus needs a program linked dynamically "
+                      "to its MPI",
+                      path, place(site)),
           "Link it without -static, with the MPI's shared library.");
     }
     return std::nullopt;
@@ -130,15 +133,16 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
   trace.environment.set("LD_TRACE_LOADED_OBJECTS", "1");
   const Captured listed = capture(std::move(trace), seconds(10), site.hangup_fd);
   if (listed.timed_out) {
-    throw Failure("the libraries of '" + path + "' were not resolved within 10 s on " + place(site),
-                  "Check the file systems of its library path.");
+    throw Failure(
+        fmt::format("the libraries of '{}' were not resolved within 10 s on {}", path, place(site)),
+        "Check the file systems of its library path.");
   }
   auto library = library_in_listing(listed.out, path, site);
   if (!library && elf.contains("MPI_Init")) {
     throw Unwearable(
-        "'" + path + "' on " + place(site) +
-            " has its MPI library linked in statically; Isthmus needs a program linked "
-            "dynamically to its MPI",
+        fmt::format("'{}' on {} has its MPI library linked in statically; Isthmus needs a program "
+                    "linked dynamically to its MPI",
+                    path, place(site)),
         "Link it with the MPI's shared library instead of libmpi.a.");
   }
   return library;
@@ -170,22 +174,24 @@ std::string find_program(const std::string& name, const Site& site) {
     if (barred.empty() && fs::exists(candidate, error)) barred = candidate.string();
   }
   if (!barred.empty() && fs::is_directory(barred, error)) {
-    throw Failure("'" + barred + "' on " + place(site) + " is a directory, not a program");
+    throw Failure(fmt::format("'{}' on {} is a directory, not a program", barred, place(site)));
   }
   if (!barred.empty()) {
     const std::string kind = fs::path(barred).extension();
     const bool source =
         std::find(std::begin(kSources), std::end(kSources), kind) != std::end(kSources);
     const std::string built = fs::path(barred).stem();
-    throw Failure("the program '" + barred + "' is not executable on " + place(site),
-                  source ? "It is source text: compile it, as in mpicc " + barred + " -o " + built
-                         : "chmod +x " + barred);
+    throw Failure(
+        fmt::format("the program '{}' is not executable on {}", barred, place(site)),
+        source ? fmt::format("It is source text: compile it, as in mpicc {} -o {}", barred, built)
+               : "chmod +x " + barred);
   }
   std::string remedy = "Copy or build it there, or give its path.";
   if (name.find('/') == std::string::npos && fs::exists(base / name, error)) {
     remedy = "PATH does not hold it, but the working directory does: use ./" + name;
   }
-  throw NoSuchProgram("the program '" + name + "' is not found on " + place(site), remedy);
+  throw NoSuchProgram(fmt::format("the program '{}' is not found on {}", name, place(site)),
+                      remedy);
 }
 
 bool is_python(const std::string& path) {
