@@ -1,5 +1,7 @@
 #include "daemon/agent/agent.hpp"
 
+#include <fmt/format.h>
+
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
@@ -42,7 +44,7 @@ constexpr std::chrono::milliseconds kFlushInterval{10};
 constexpr std::chrono::seconds kCountInterval{1};
 
 [[noreturn]] void too_early(const char* op, const char* first) {
-  throw Failure(std::string("the control message '") + op + "' came before '" + first + "'");
+  throw Failure(fmt::format("the control message '{}' came before '{}'", op, first));
 }
 
 // One isthmusd. Each message of docs/control.md has a few lines here. Larger work has types of its
@@ -182,15 +184,15 @@ void Agent::handle(const ControlMessage& message) {
   try {
     const auto found = handlers.find(op);
     if (found == handlers.end()) {
-      throw Failure("the control message '" + op.substr(0, 60) + "' is unknown to isthmusd " +
-                        ISTHMUS_VERSION,
+      throw Failure(fmt::format("the control message '{}' is unknown to isthmusd " ISTHMUS_VERSION,
+                                op.substr(0, 60)),
                     "Use the same version of Isthmus everywhere.");
     }
     (this->*found->second)(message);
   } catch (const Failure& failure) {
     send_error(failure.what(), failure.remedy());
   } catch (const std::exception& error) {
-    send_error("the request '" + op + "' failed on " + host_name() + ": " + error.what(), "");
+    send_error(fmt::format("the request '{}' failed on {}: {}", op, host_name(), error.what()), "");
   }
 }
 
@@ -198,11 +200,10 @@ void Agent::configure(const ControlMessage& message) {
   if (configure_) throw Failure("the control message 'configure' came twice");
   auto request = std::make_unique<ConfigureRequest>(read_configure(message.body));
   if (request->wire != core::kProtocolVersion) {
-    throw Failure("the launcher is Isthmus " + request->version + " with wire protocol " +
-                      std::to_string(request->wire) + ", isthmusd on " + host_name() +
-                      " (cluster " + request->cluster +
-                      ") is " ISTHMUS_VERSION " with wire protocol " +
-                      std::to_string(core::kProtocolVersion),
+    throw Failure(fmt::format("the launcher is Isthmus {} with wire protocol {}, isthmusd on {} "
+                              "(cluster {}) is " ISTHMUS_VERSION " with wire protocol {}",
+                              request->version, request->wire, host_name(), request->cluster,
+                              core::kProtocolVersion),
                   "Install the same version there, or set the cluster's prefix key.");
   }
   log::start(log::parse_level(request->settings.value("log", "")), request->cluster);
