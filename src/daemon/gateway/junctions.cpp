@@ -1,5 +1,7 @@
 #include "daemon/gateway/junctions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -127,8 +129,8 @@ asio::awaitable<void> Junctions::dialling([[maybe_unused]] std::shared_ptr<Commo
       junction.last_failure = e.what();
     }
     if (junction.done && std::chrono::steady_clock::now() > limit.expiry()) {
-      junction.settle("no gateway of the run " + junction.plan.run + " could be reached within " +
-                      core::time_text(most) + ": " + junction.last_failure);
+      junction.settle(fmt::format("no gateway of the run {} could be reached within {}: {}",
+                                  junction.plan.run, core::time_text(most), junction.last_failure));
       co_return;
     }
     asio::steady_timer timer(gateway_.io, pause);

@@ -44,8 +44,8 @@ std::string Links::name(core::NodeId to) const {
                           : "";
   const Peer* const peer = gateway_.peers.find(to);
   if (where.empty() && peer != nullptr) where = peer->where;
-  return "from " + gateway_.name(gateway_.config.node) + " to " + gateway_.name(to) +
-         (where.empty() ? "" : " (" + where + ")");
+  return fmt::format("from {} to {}{}", gateway_.name(gateway_.config.node), gateway_.name(to),
+                     where.empty() ? "" : fmt::format(" ({})", where));
 }
 
 // ---- conduits opened from this side -----------------------------------------------------------
@@ -149,7 +149,7 @@ asio::awaitable<void> Links::dialling([[maybe_unused]] std::shared_ptr<Common> a
       dialled_[to].last_failure = e.what();
     }
     if (hopeless) {
-      settle("the link " + name(to) + " cannot be opened: " + dialled_[to].last_failure);
+      settle(fmt::format("the link {} cannot be opened: {}", name(to), dialled_[to].last_failure));
       co_return;
     }
     if (!dialled_[to].up && !done_) co_return;  // time was up
@@ -209,9 +209,9 @@ std::optional<std::string> Links::objection(const net::Listener::Newcomer& newco
   const bool by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
   const Peer* const known = gateway_.peers.find(node);
   const auto& world = gateway_.router.world();
-  if (node == gateway_.config.node) return "this is gateway " + std::to_string(node) + " itself";
+  if (node == gateway_.config.node) return fmt::format("this is gateway {} itself", node);
   if (world && world->gateway(node) == nullptr) {
-    return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
+    return fmt::format("gateway {} is not of this grid", node - core::kFirstGateway);
   }
   if (known != nullptr && known->neighbour->left) return "it has said goodbye already";
   if (known != nullptr && known->driver->closed()) return "has given up this link";

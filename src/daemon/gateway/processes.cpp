@@ -1,5 +1,7 @@
 #include "daemon/gateway/processes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,16 +18,18 @@ std::optional<std::string> Processes::objection(const net::Listener::Newcomer& n
   const core::Gateway* const self = world->gateway(gateway_.config.node);
   if (node >= static_cast<core::NodeId>(world->size()) || self == nullptr ||
       !self->serves(world->cluster_of_node(node))) {
-    return world->rank_name(node) + " is not of " +
-           core::quoted_clusters(*world, gateway_.router.clusters());
+    return fmt::format("{} is not of {}", world->rank_name(node),
+                       core::quoted_clusters(*world, gateway_.router.clusters()));
   }
   const core::Cluster& cluster = world->clusters[world->cluster_of_node(node)];
   if (by_ucx && cluster.net == core::Net::Tcp) {
     return "the grid file does not let processes of this cluster use UCX";
   }
   if (newcomer.exposed && !by_ucx && cluster.encrypt) {
-    return "serves only encrypted connections of this cluster's processes; `encrypt` of [cluster." +
-           cluster.name + "] must be the same on both sides";
+    return fmt::format(
+        "serves only encrypted connections of this cluster's processes; `encrypt` of [cluster.{}] "
+        "must be the same on both sides",
+        cluster.name);
   }
   const Peer* const known = gateway_.peers.find(node);
   if (known == nullptr) return std::nullopt;
@@ -101,8 +105,8 @@ void Processes::connected(Peer& /*peer*/) {}
 void Processes::lost(Peer& peer, const net::Loss& loss) {
   Process& process = processes_[peer.node];
   const std::string name = gateway_.name(peer.node);
-  const std::string ended = name + " ended without MPI_Finalize or was killed" +
-                            (process.host.empty() ? "" : " on " + process.host);
+  const std::string ended = fmt::format("{} ended without MPI_Finalize or was killed{}", name,
+                                        process.host.empty() ? "" : " on " + process.host);
   if (process.joined && loss.by_peer) presence_.die(cluster_of(peer), ended);
   if (gateway_.closing) return gateway_.check_closed();
   log::debug("a stream of {} has ended: {}", name, loss.reason);
@@ -110,7 +114,7 @@ void Processes::lost(Peer& peer, const net::Loss& loss) {
   // it; then the process connects again. Its abort, if it called that, arrived before.
   const bool same_host = peer.conduit().config().patience == core::Time::zero();
   const std::string sentence =
-      loss.by_peer ? ended : "the connection of " + name + " is lost: " + loss.reason;
+      loss.by_peer ? ended : fmt::format("the connection of {} is lost: {}", name, loss.reason);
   if (same_host || !process.joined) {
     gateway_.fault(sentence);
   } else if (loss.by_peer) {
@@ -141,7 +145,8 @@ void Processes::dead(Peer& peer, const std::string& reason) {
   sharing_.forget(peer.node);
   if (peer.neighbour->left || gateway_.faulted) return;
   const Process& process = processes_[peer.node];
-  std::string sentence = "the connection of " + gateway_.name(peer.node) + " is lost: it " + reason;
+  std::string sentence =
+      fmt::format("the connection of {} is lost: it {}", gateway_.name(peer.node), reason);
   if (!process.last_failure.empty()) {
     sentence += "; the last that was heard of it: " + process.last_failure;
   }
