@@ -66,7 +66,8 @@ ServiceKey read_key(const fs::path& file, bool secret) {
   struct stat about {};
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!opened || ::fstat(opened.get(), &about) != 0) {
-    throw Failure("the key " + file.string() + " cannot be read: " + std::strerror(errno));
+    throw Failure(
+        fmt::format("the key {} cannot be read: {}", file.string(), std::strerror(errno)));
   }
   if (secret && (about.st_mode & 077) != 0) {
     throw Failure("the key " + file.string() + " may be read by others",
@@ -89,7 +90,7 @@ ServiceKey read_key(const fs::path& file, bool secret) {
     try {
       key.limits = limits_from(said.value("limits", json::object()));
     } catch (const Failure& failure) {
-      throw Failure("the limits of the key " + file.string() + ": " + failure.what(),
+      throw Failure(fmt::format("the limits of the key {}: {}", file.string(), failure.what()),
                     "`isthmusd key limit` writes them.");
     }
     return key;
@@ -107,7 +108,8 @@ std::vector<fs::path> KeyFolder::files() const {
     if (at->path().extension() == kEnding) found.push_back(at->path());
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    throw Failure("the folder of keys " + folder_.string() + " cannot be read: " + error.message());
+    throw Failure(
+        fmt::format("the folder of keys {} cannot be read: {}", folder_.string(), error.message()));
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -136,7 +138,8 @@ ServiceKey KeyFolder::add(const std::string& user, const KeyLimits& limits) cons
     fs::permissions(folder_, fs::perms::owner_all, error);
   }
   if (error) {
-    throw Failure("the folder of keys " + folder_.string() + " cannot be made: " + error.message());
+    throw Failure(
+        fmt::format("the folder of keys {} cannot be made: {}", folder_.string(), error.message()));
   }
   const net::Digest secret = net::random_nonce();
   ServiceKey key{user + "-" + random_hex(4),
@@ -176,9 +179,10 @@ std::vector<std::string> KeyFolder::change(const std::string& name,
     done.push_back(key.id);
   }
   if (done.empty()) {
-    throw Failure(known ? "'" + name + "' has no key that is not revoked already"
-                        : "there is no key and no user '" + name + "' in " + folder_.string(),
-                  "`isthmusd key list` shows them.");
+    throw Failure(
+        known ? fmt::format("'{}' has no key that is not revoked already", name)
+              : fmt::format("there is no key and no user '{}' in {}", name, folder_.string()),
+        "`isthmusd key list` shows them.");
   }
   return done;
 }
@@ -216,8 +220,9 @@ void KeyFolder::write(const ServiceKey& key, bool anew) const {
   if (!named) {
     const int error = errno;
     ::unlink(early.c_str());
-    throw Failure("the key " + place.string() + " cannot be written: " + std::strerror(error),
-                  "Make the folder writable for the user who adds and revokes keys.");
+    throw Failure(
+        fmt::format("the key {} cannot be written: {}", place.string(), std::strerror(error)),
+        "Make the folder writable for the user who adds and revokes keys.");
   }
 }
 
