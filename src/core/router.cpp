@@ -9,35 +9,6 @@
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
-namespace {
-
-std::shared_ptr<Packet> kept(const InFrame& frame) {
-  if (frame.memory) return frame.memory;
-  auto memory = packet_for(frame.body.size());
-  std::copy(frame.body.begin(), frame.body.end(), memory->body().begin());
-  return memory;
-}
-
-}  // namespace
-
-Router::Held::Held(const InFrame& frame, std::uint16_t hops_left)
-    : kind(frame.kind),
-      source(frame.source),
-      destination(frame.destination),
-      hops(hops_left),
-      flags(frame.flags),
-      memory(kept(frame)),
-      receipt(frame.receipt) {}
-
-InFrame Router::Held::frame() const {
-  return {.kind = kind,
-          .source = source,
-          .destination = destination,
-          .body = memory->body(),
-          .flags = flags,
-          .receipt = receipt,
-          .memory = memory};
-}
 
 Router::Router(RouterConfig config) : config_(config) {}
 
@@ -88,9 +59,7 @@ void Router::learn_world(World world, Routes next) {
   const Gateway* const self = world.gateway(config_.self);
   if (self != nullptr) clusters_ = self->clusters;
   world_ = std::move(world);
-  next_ = std::move(next);
-  several_ways_ = std::any_of(next_.begin(), next_.end(),
-                              [](const auto& route) { return route.second.size() > 1; });
+  for (auto& [cluster, nodes] : next) routes_.add(cluster, std::move(nodes));
   if (!world_->has_spare_gateways()) return;
   for (const auto& [node, neighbour] : neighbours_) neighbour->conduit->keep_custody();
 }
@@ -99,18 +68,14 @@ bool Router::grow(const Growth& growth) {
   if (!world_) throw std::logic_error("a world that is not known cannot grow");
   if (!world_->grow(growth)) return false;
   if (serves(growth.like) && growth.cluster.is_guest()) {
-    next_[growth.index] = junctions_to(growth.cluster.run);
-    several_ways_ = several_ways_ || next_[growth.index].size() > 1;
+    routes_.add(growth.index, junctions_to(growth.cluster.run));
   } else if (serves(growth.like)) {
     clusters_.push_back(growth.index);
-  } else if (const auto route = next_.find(growth.like); route != next_.end()) {
-    next_[growth.index] = route->second;
+  } else {
+    routes_.add_like(growth.index, growth.like);
   }
   if (const auto lost = unreachable_.find(growth.like); lost != unreachable_.end()) {
     unreachable_[growth.index] = lost->second;
-  }
-  for (const auto& [node, neighbour] : neighbours_) {
-    if (lost_there_.contains({node, growth.like})) lost_there_.emplace(node, growth.index);
   }
   return true;
 }
@@ -167,12 +132,12 @@ Router::Neighbour* Router::next_hop(NodeId process, bool bulk, std::string& trou
   }
   const std::size_t index = world_->cluster_of(static_cast<int>(process));
   if (!serves(index)) {
-    const auto route = next_.find(index);
-    if (route != next_.end() && !route->second.empty()) {
+    const auto& nodes = routes_.to(index);
+    if (!nodes.empty()) {
       Neighbour* const found = way(index, process, bulk);
       const auto known = [this](NodeId node) { return find(node) != nullptr; };
-      if (found == nullptr && std::none_of(route->second.begin(), route->second.end(), known)) {
-        trouble = name(config_.self) + " has no connection to " + name(route->second.front());
+      if (found == nullptr && std::none_of(nodes.begin(), nodes.end(), known)) {
+        trouble = name(config_.self) + " has no connection to " + name(nodes.front());
       }
       return found;
     }
@@ -192,7 +157,7 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
     return true;
   }
   const bool bulk = frame.body.size() > kExpressBody;
-  if ((!bulk || to.turns.empty()) && to.conduit->can_accept(bulk)) {
+  if ((!bulk || to.held.empty()) && to.conduit->can_accept(bulk)) {
     trace::note<trace::Event::FramePassedOn>(from, to.node, frame.source, frame.destination,
                                              frame.kind);
     forward(to, frame, hops);
@@ -200,9 +165,7 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
   }
   trace::note<trace::Event::FrameHeldBack>(from, to.node, frame.source, frame.destination,
                                            frame.kind);
-  auto& queue = to.held[from];
-  if (queue.empty()) to.turns.push_back(from);
-  queue.emplace_back(frame, hops);
+  to.held.add({from, frame, hops});
   return false;
 }
 
@@ -237,56 +200,37 @@ void Router::progress(Neighbour& neighbour) {
 
 // A neighbour may have room: sends it one frame from each waiting queue, in turn.
 void Router::release(Neighbour& to) {
-  while (!to.turns.empty() && to.conduit->can_accept()) {
-    const NodeId node = to.turns.front();
-    to.turns.pop_front();
-    auto& queue = to.held[node];
-    const Held held = std::move(queue.front());
-    queue.pop_front();
-    if (queue.empty()) {
-      to.held.erase(node);
-    } else {
-      to.turns.push_back(node);
-    }
-    trace::note<trace::Event::FramePassedOn>(node, to.node, held.source, held.destination,
-                                             held.kind);
-    forward(to, held.frame(), held.hops);
-    consume(node, held.body());
+  while (!to.held.empty() && to.conduit->can_accept()) {
+    const HeldFrame held = to.held.next();
+    trace::note<trace::Event::FramePassedOn>(held.from, to.node, held.frame.source,
+                                             held.frame.destination, held.frame.kind);
+    forward(to, held.frame, held.hops);
+    consume(held.from, held.frame.body.size());
   }
-  if (several_ways_ && to.turns.empty() && is_gateway(to.node) && to.conduit->can_accept()) {
+  if (routes_.several_ways() && to.held.empty() && is_gateway(to.node) &&
+      to.conduit->can_accept()) {
     relieve(to);
   }
 }
 
-// This way has room: takes over frames that wait for other ways, if it leads there, too.
+// This way has room: takes over frames that wait for other ways, if it leads there, too. But no
+// frames that came from there, or that return to their source.
 void Router::relieve(Neighbour& to) {
-  for (const auto& [index, nodes] : next_) {
+  const auto goes_here = [&](const HeldFrame& held) {
+    const NodeId process = held.frame.destination;
+    if (held.from == to.node || !to.conduit->can_accept() || (held.frame.flags & kReturned) != 0 ||
+        !is_way(to, world_->cluster_of(static_cast<int>(process)), process)) {
+      return false;
+    }
+    forward(to, held.frame, held.hops);
+    consume(held.from, held.frame.body.size());
+    return true;
+  };
+  for (const auto& [index, nodes] : routes_.all()) {
     if (nodes.size() < 2 || !is_way(to, index)) continue;
     for (const NodeId node : nodes) {
       Neighbour* const busy = node == to.node ? nullptr : find(node);
-      if (busy != nullptr && !busy->turns.empty()) take_over(*busy, to);
-    }
-  }
-}
-
-// Takes over frames in front that may also go this way: not those that came from there, or that
-// return to their source.
-void Router::take_over(Neighbour& busy, Neighbour& to) {
-  for (auto queue = busy.held.begin(); queue != busy.held.end();) {
-    auto& [from, frames] = *queue;
-    while (!frames.empty() && from != to.node && to.conduit->can_accept()) {
-      const Held& held = frames.front();
-      const std::size_t index = world_->cluster_of(static_cast<int>(held.destination));
-      if ((held.flags & kReturned) != 0 || !is_way(to, index, held.destination)) break;
-      forward(to, held.frame(), held.hops);
-      consume(from, held.body());
-      frames.pop_front();
-    }
-    if (frames.empty()) {
-      std::erase(busy.turns, from);
-      queue = busy.held.erase(queue);
-    } else {
-      ++queue;
+      if (busy != nullptr) busy->held.offer(goes_here);
     }
   }
 }
@@ -314,13 +258,9 @@ void Router::settle_passed_on(Neighbour& to) {
 
 void Router::left(Neighbour& neighbour) {
   neighbour.left = true;
-  const auto held = std::exchange(neighbour.held, {});
-  neighbour.turns.clear();
-  for (const auto& [node, queue] : held) {
-    for (const Held& frame : queue) {
-      consume(node, frame.body());
-      settle(frame.receipt);
-    }
+  for (const HeldFrame& held : neighbour.held.take_all()) {
+    consume(held.from, held.frame.body.size());
+    settle(held.frame.receipt);
   }
   neighbour.conduit->settle_all();
   settle_passed_on(neighbour);
@@ -369,10 +309,9 @@ Router::Neighbour* Router::find(NodeId node) const {
 std::pair<std::size_t, std::size_t> Router::held() const {
   std::pair<std::size_t, std::size_t> sum{};
   for (const auto& [node, neighbour] : neighbours_) {
-    for (const auto& [from, queue] : neighbour->held) {
-      sum.first += queue.size();
-      for (const Held& frame : queue) sum.second += frame.body();
-    }
+    const auto [frames, bytes] = neighbour->held.size();
+    sum.first += frames;
+    sum.second += bytes;
   }
   return sum;
 }

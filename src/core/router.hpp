@@ -22,12 +22,11 @@
 
 #include "core/conduit.hpp"
 #include "core/frame.hpp"
+#include "core/held_frames.hpp"
+#include "core/route_table.hpp"
 #include "core/world.hpp"
 
 namespace isthmus::core {
-
-/// For each cluster, by index: the neighbours that are next on a way there, the best first.
-using Routes = std::map<std::size_t, std::vector<NodeId>>;
 
 struct RouterConfig {
   NodeId self = kNobody;
@@ -37,21 +36,6 @@ struct RouterConfig {
 
 class Router {
  public:
-  /// A frame that has arrived and whose next conduit is full.
-  struct Held {
-    FrameKind kind{};
-    NodeId source = kNobody;
-    NodeId destination = kNobody;
-    std::uint16_t hops = 0;
-    std::uint8_t flags = 0;
-    std::shared_ptr<Packet> memory;
-    Receipt receipt{};
-
-    Held(const InFrame& frame, std::uint16_t hops);
-    InFrame frame() const;
-    std::size_t body() const { return memory->body().size(); }  ///< bytes
-  };
-
   /// The silence of a way.
   struct Silence {
     bool begun = false;               ///< its streams are given up
@@ -70,9 +54,7 @@ class Router {
     bool left = false;       ///< said Bye
     bool gone = false;       ///< its conduit is dead
     bool unflushed = false;  ///< poll() will return Flush
-    /// Frames that wait for room towards it, by the neighbour they came from; those take turns.
-    std::map<NodeId, std::deque<Held>> held;
-    std::deque<NodeId> turns;
+    HeldFrames held;         ///< wait for room towards it
     std::uint64_t messages = 0, bytes = 0;  ///< sent
     Silence silence;
 
@@ -181,7 +163,6 @@ class Router {
   bool parted(NodeId process) const;
   void release(Neighbour& to);
   void relieve(Neighbour& to);
-  void take_over(Neighbour& busy, Neighbour& to);
   void consume(NodeId from, std::size_t body);
   void settle(const Receipt& receipt);
   void settle_passed_on(Neighbour& to);
@@ -189,19 +170,15 @@ class Router {
   void fail(const std::string& sentence);
   std::string name(NodeId node) const;
 
-  // router_lost.cpp
+  // router_ways.cpp
   Neighbour* way(std::size_t cluster, NodeId process, bool bulk) const;
   bool has_way(std::size_t cluster, bool heard) const;
   bool is_way(const Neighbour& neighbour, std::size_t cluster, NodeId process = kNobody) const;
   bool lose_process(NodeId process, const std::string& sentence);
   bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
-  void disown(NodeId node);
   bool has_fellows() const;
-  std::vector<std::size_t> carried(const Neighbour& neighbour) const;
   void salvage(Neighbour& neighbour);
   Neighbour* redirect(NodeId from, InFrame& frame, std::uint16_t& hops, std::string& trouble);
-
-  // router_silence.cpp
   bool watched(NodeId node, const Neighbour& neighbour) const;
   void watch(Neighbour& neighbour);
   void tell_processes(Action::What what, const Neighbour& of, bool ask);
@@ -212,15 +189,11 @@ class Router {
   std::vector<std::size_t> clusters_;
   bool opened_ = false, stopped_ = false;
   Time now_{};  // of the last tick
-  Routes next_;
-  bool several_ways_ = false;  // to some cluster
-  // Clusters that a neighbour does not reach any more, by its own report; those that this gateway
-  // does not reach, with the reason.
-  std::set<std::pair<NodeId, std::size_t>> lost_there_;
+  RouteTable routes_;
+  // Clusters that this gateway does not reach any more, with the reason; single processes, which
+  // other gateways of their cluster reach.
   std::map<std::size_t, std::string> unreachable_;
-  // The same for single processes, which other gateways of their cluster reach.
-  std::set<std::pair<NodeId, NodeId>> cut_off_there_;
-  std::map<NodeId, std::string> cut_off_;
+  std::set<NodeId> cut_off_;
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
   std::set<std::string> parted_;  // runs
 

@@ -1,4 +1,4 @@
-// When a way is lost for good, but the grid has others.
+// When a way is silent, or lost for good, but the grid has others.
 //
 // The gateway reports to its processes and neighbours which clusters it does not reach any more,
 // and sends frames for those back to where they came from (kReturned). A gateway on the way that
@@ -9,14 +9,26 @@
 // sources, until the destination has them (core/conduit.hpp, "Custody"): a gateway that dies takes
 // nothing with it.
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "core/router.hpp"
+#include "core/time_text.hpp"
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
+namespace {
+
+constexpr Time kFirstTold = std::chrono::seconds(30);
+// The interval of checks of the silent ones.
+constexpr Time kPeriod = std::chrono::milliseconds(100);
+
+// A conduit is silent after this time without data.
+Time limit(const ConduitConfig& config) {
+  return std::min(config.stream_timeout, config.patience / 2);
+}
+
+}  // namespace
 
 void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known) {
   neighbour.gone = true;
@@ -25,7 +37,7 @@ void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known)
   if (!is_gateway(neighbour.node)) {
     if (!lose_process(neighbour.node, sentence)) return fail(sentence);
   }
-  for (const std::size_t index : carried(neighbour)) {
+  for (const std::size_t index : routes_.clusters_by(neighbour.node)) {
     if (!lose_way(index, sentence, neighbour.silence.elsewhere.contains(index))) {
       return fail(sentence);
     }
@@ -36,40 +48,22 @@ void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known)
   salvaged_.push_back(&neighbour);
 }
 
-// Clusters that are reached by it.
-std::vector<std::size_t> Router::carried(const Neighbour& neighbour) const {
-  std::vector<std::size_t> clusters;
-  for (const auto& [index, nodes] : next_) {
-    if (std::find(nodes.begin(), nodes.end(), neighbour.node) != nodes.end() &&
-        !lost_there_.contains({neighbour.node, index})) {
-      clusters.push_back(index);
-    }
-  }
-  return clusters;
-}
-
 // Whether frames for a cluster, or a process of it, may go by it.
 bool Router::is_way(const Neighbour& neighbour, std::size_t index, NodeId process) const {
-  const auto route = next_.find(index);
-  return route != next_.end() && neighbour.open() &&
-         std::find(route->second.begin(), route->second.end(), neighbour.node) !=
-             route->second.end() &&
-         !lost_there_.contains({neighbour.node, index}) &&
-         !cut_off_there_.contains({neighbour.node, process});
+  return neighbour.open() && routes_.leads(neighbour.node, index, process);
 }
 
 // The best of the present ways to a cluster: one that is heard, with room, and of those the one
 // with the smallest backlog; among equals, the first. Null without a way.
 Router::Neighbour* Router::way(std::size_t index, NodeId process, bool bulk) const {
-  const auto& nodes = next_.at(index);
-  if (nodes.size() == 1 && lost_there_.empty() && cut_off_there_.empty())
-    return find(nodes.front());
+  const auto& nodes = routes_.to(index);
+  if (nodes.size() == 1 && routes_.whole()) return find(nodes.front());
   Neighbour* best = nullptr;
   std::tuple<bool, bool, std::size_t> least;
   for (const NodeId node : nodes) {
     Neighbour* const neighbour = find(node);
     if (neighbour == nullptr || !is_way(*neighbour, index, process)) continue;
-    const bool room = neighbour->conduit->can_accept(bulk) && (!bulk || neighbour->turns.empty());
+    const bool room = neighbour->conduit->can_accept(bulk) && (!bulk || neighbour->held.empty());
     const std::tuple cost(!neighbour->heard(), !room, neighbour->conduit->backlog());
     if (best == nullptr || cost < least) {
       best = neighbour;
@@ -116,7 +110,7 @@ bool Router::lose_process(NodeId process, const std::string& sentence) {
   const auto serving = std::count_if(world_->gateways.begin(), world_->gateways.end(),
                                      [index](const Gateway& g) { return g.serves(index); });
   if (serving < 2 || !has_fellows()) return false;
-  if (!cut_off_.emplace(process, sentence).second) return true;
+  if (!cut_off_.insert(process).second) return true;
   say({.what = Action::What::Lost, .cluster = index, .process = process, .sentence = sentence});
   return true;
 }
@@ -124,23 +118,13 @@ bool Router::lose_process(NodeId process, const std::string& sentence) {
 void Router::learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence) {
   if (!world_ || process >= static_cast<NodeId>(world_->size())) return;
   const std::size_t index = world_->cluster_of_node(process);
-  const auto route = next_.find(index);
-  if (serves(index) || route == next_.end()) return;
-  const auto& nodes = route->second;
-  if (!cut_off_there_.emplace(from.node, process).second ||
-      std::find(nodes.begin(), nodes.end(), from.node) == nodes.end()) {
-    return;
-  }
+  if (serves(index) || !routes_.cut_off(from.node, index, process)) return;
   if (!lose_process(process, sentence)) fail(sentence);
 }
 
 void Router::learn_lost(Neighbour& from, std::size_t index, const std::string& sentence) {
   if (!world_ || index >= world_->clusters.size() || serves(index)) return;
-  lost_there_.emplace(from.node, index);
-  const auto route = next_.find(index);
-  if (route == next_.end() || unreachable_.contains(index)) return;
-  const auto& nodes = route->second;
-  if (std::find(nodes.begin(), nodes.end(), from.node) == nodes.end()) return;
+  if (!routes_.lose(from.node, index) || unreachable_.contains(index)) return;
   if (!lose_way(index, sentence, false)) fail(sentence);
 }
 
@@ -161,16 +145,14 @@ void Router::salvage(Neighbour& neighbour) {
       settle(frame.receipt);
     }
   });
-  const auto held = std::exchange(neighbour.held, {});
-  neighbour.turns.clear();
-  for (const auto& [node, queue] : held) {
-    for (const Held& frame : queue) {
-      InFrame again = frame.frame();
-      std::uint16_t hops = kMaxHops;
-      ++redirected_;
-      Neighbour* const to = redirect(node, again, hops, trouble);
-      if (to == nullptr) settle(frame.receipt);
-      if (to == nullptr || pass_on(*to, node, again, hops)) consume(node, frame.body());
+  for (const HeldFrame& held : neighbour.held.take_all()) {
+    InFrame again = held.frame;
+    std::uint16_t hops = kMaxHops;
+    ++redirected_;
+    Neighbour* const to = redirect(held.from, again, hops, trouble);
+    if (to == nullptr) settle(again.receipt);
+    if (to == nullptr || pass_on(*to, held.from, again, hops)) {
+      consume(held.from, again.body.size());
     }
   }
   if (!trouble.empty()) fail(trouble);
@@ -180,11 +162,10 @@ void Router::salvage(Neighbour& neighbour) {
 // lost on that account, and the destination drops duplicates.
 void Router::renew(Neighbour& neighbour, Conduit& conduit) {
   settle_passed_on(neighbour);
-  disown(neighbour.node);
+  for (const auto& [to, other] : neighbours_) other->held.disown(neighbour.node);
   const Conduit& before = *std::exchange(neighbour.conduit, &conduit);
   if (world_ && world_->has_spare_gateways()) conduit.keep_custody();
-  std::erase_if(lost_there_, [&](const auto& lost) { return lost.first == neighbour.node; });
-  std::erase_if(cut_off_there_, [&](const auto& lost) { return lost.first == neighbour.node; });
+  routes_.forget(neighbour.node);
   before.salvage([&](const InFrame& frame) {
     InFrame again = frame;
     if (again.flags == 0) again.flags = kRepeated;
@@ -192,19 +173,6 @@ void Router::renew(Neighbour& neighbour, Conduit& conduit) {
     conduit.forward(again, kMaxHops);
   });
   submitted(neighbour);
-}
-
-// No window is charged any more for frames from there that wait for room.
-void Router::disown(NodeId node) {
-  for (const auto& [to, neighbour] : neighbours_) {
-    const auto queue = neighbour->held.find(node);
-    if (queue == neighbour->held.end()) continue;
-    auto& nobodys = neighbour->held[kNobody];
-    if (nobodys.empty()) neighbour->turns.push_back(kNobody);
-    std::move(queue->second.begin(), queue->second.end(), std::back_inserter(nobodys));
-    neighbour->held.erase(queue);
-    std::erase(neighbour->turns, node);
-  }
 }
 
 // The next hop of a frame after ways have been lost; sets its flags accordingly. Null without
@@ -224,11 +192,7 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
   if (reached(frame.destination)) {
     // A frame comes back by a way that it should take: its sender does not reach the destination
     // any more. It will report that, but with several streams the report may come later.
-    const auto route = next_.find(index_of(frame.destination));
-    if (returned && is_gateway(from) && route != next_.end() &&
-        std::find(route->second.begin(), route->second.end(), from) != route->second.end()) {
-      cut_off_there_.emplace(from, frame.destination);
-    }
+    if (returned) routes_.cut_off(from, index_of(frame.destination), frame.destination);
     Neighbour* const to = next_hop(frame.destination, bulk, trouble);
     if (!trouble.empty()) return nullptr;
     if (to != nullptr && !returned) return to;
@@ -248,6 +212,101 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
   Neighbour* const back = next_hop(frame.source, bulk, trouble);
   if (back == nullptr && trouble.empty()) trouble = name(frame.source) + " is not reached any more";
   return back;
+}
+
+// ---- silence ------------------------------------------------------------------------------------
+
+// The patience of links is long, since networks and hosts come back. Until it ends, the user gets a
+// message now and then. If the grid has other ways, those are taken much earlier. Only the
+// processes know whether another gateway of this cluster has one, so they are asked.
+
+void Router::tick(Time now) {
+  now_ = now;
+  if (stopped_ || !world_) return;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (watched(node, *neighbour)) watch(*neighbour);
+  }
+}
+
+bool Router::watched(NodeId node, const Neighbour& neighbour) const {
+  return is_gateway(node) && neighbour.run.empty() && neighbour.open();
+}
+
+// A neighbour is silent only after its limit, which moves on while it is heard.
+Time Router::next_tick() const {
+  Time next = Time::max();
+  if (stopped_ || !world_) return next;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (!watched(node, *neighbour)) continue;
+    const Conduit& conduit = *neighbour->conduit;
+    const Time left = limit(conduit.config()) - conduit.silence(now_);
+    next = std::min(next, now_ + (neighbour->silence.begun ? kPeriod : left));
+  }
+  return next;
+}
+
+void Router::watch(Neighbour& neighbour) {
+  const Conduit& conduit = *neighbour.conduit;
+  Silence& state = neighbour.silence;
+  const Time silence = conduit.silence(now_), patience = conduit.config().patience;
+  if (silence < limit(conduit.config())) {
+    if (!state.begun) return;
+    if (state.told > Time::zero()) {
+      say({.what = Action::What::Resumed, .neighbour = &neighbour, .length = state.length});
+    }
+    state = {};
+    tell_processes(Action::What::Heard, neighbour, false);
+    return;
+  }
+  state.length = silence;
+  const bool first = !std::exchange(state.begun, true);
+  if (state.length >= std::max(std::min(kFirstTold, patience / 4), 2 * state.told)) {
+    state.told = state.length;
+    say({.what = Action::What::Waiting, .neighbour = &neighbour, .length = state.length});
+  }
+  if (opened_ && state.length >= config_.failover) {
+    if (now_ - state.asked >= config_.failover / 2) {
+      // Their earlier answers may not be true any more.
+      state.asked = now_;
+      state.elsewhere.clear();
+      tell_processes(Action::What::Silent, neighbour, true);
+    }
+    give_up(neighbour);
+  } else if (first) {
+    tell_processes(Action::What::Silent, neighbour, false);
+  }
+}
+
+// If this gateway is its clusters' only one, the processes know no other gateway. If it hears the
+// cluster by another way, they need not know.
+void Router::tell_processes(Action::What what, const Neighbour& of, bool ask) {
+  if (!has_fellows()) return;
+  for (const std::size_t index : routes_.clusters_by(of.node)) {
+    if (what == Action::What::Silent && has_way(index, true)) continue;
+    say({.what = what, .cluster = index, .ask = ask});
+  }
+}
+
+void Router::learn_other(std::size_t index) {
+  for (const NodeId node : routes_.to(index)) {
+    Neighbour* const neighbour = find(node);
+    if (neighbour == nullptr || neighbour->silence.length < config_.failover) continue;
+    neighbour->silence.elsewhere.insert(index);
+    give_up(*neighbour);
+  }
+}
+
+// If all that it carries has other ways.
+void Router::give_up(Neighbour& neighbour) {
+  if (!opened_ || stopped_ || !neighbour.open()) return;
+  const auto clusters = routes_.clusters_by(neighbour.node);
+  const bool all = std::all_of(clusters.begin(), clusters.end(), [&](std::size_t index) {
+    return neighbour.silence.elsewhere.contains(index) || has_way(index, true);
+  });
+  if (clusters.empty() || !all) return;
+  const Time whole = neighbour.silence.length - neighbour.silence.length % std::chrono::seconds(1);
+  neighbour.conduit->fail("has not been heard for " + time_text(whole));
+  submitted(neighbour);
 }
 
 }  // namespace isthmus::core
