@@ -30,15 +30,21 @@ constexpr std::size_t kAllRings = std::size_t{64} << 20, kLargestRing = std::siz
 
 std::string unused_name() { return "shm:isthmus-" + std::to_string(random_session()); }
 
+// UCX does not encrypt.
+core::Net net_of(const core::Direct& link) {
+  return link.shm || link.encrypt ? core::Net::Tcp : link.net;
+}
+
 }  // namespace
 
 Direct::Direct(asio::io_context& io, const core::World& world, core::NodeId self,
                Credentials credentials, DirectUser& user)
-    : io_(io), world_(world), self_(self), credentials_(std::move(credentials)), user_(user) {
-  const std::size_t mine = world_.cluster_of_node(self_);
-  any_ = std::any_of(world_.direct.begin(), world_.direct.end(),
-                     [mine](const core::Direct& link) { return link.a == mine || link.b == mine; });
-}
+    : io_(io),
+      world_(world),
+      self_(self),
+      links_(world, self),
+      credentials_(std::move(credentials)),
+      user_(user) {}
 
 void Direct::listen(const std::string& ports) {
   ListenerConfig config;
@@ -53,12 +59,10 @@ void Direct::listen(const std::string& ports) {
         if (const auto self = weak.lock()) self->welcome(std::move(newcomer));
       },
       nullptr);
-  const std::size_t mine = world_.cluster_of_node(self_);
   bool tcp = false;
-  for (const core::Direct& link : world_.direct) {
-    if (link.a != mine && link.b != mine) continue;
-    tcp = tcp || link.tcp;
-    if (!link.shm || !shm_address_.empty()) continue;
+  for (const auto& [link, cluster] : links_.own()) {
+    tcp = tcp || link->tcp;
+    if (!link->shm || !shm_address_.empty()) continue;
     try {
       shm_address_ = listener_->listen(unused_name());
     } catch (const ListenError&) {
@@ -76,31 +80,17 @@ void Direct::listen(const std::string& ports) {
   tcp_addresses_ = host_addresses(parse_address(bound).port);
 }
 
-const core::Direct* Direct::link_to(core::NodeId peer) const {
-  if (core::is_gateway(peer) || peer >= static_cast<core::NodeId>(world_.size())) return nullptr;
-  const std::size_t a = world_.cluster_of_node(self_), b = world_.cluster_of_node(peer);
-  for (const core::Direct& link : world_.direct) {
-    if ((link.a == a && link.b == b) || (link.a == b && link.b == a)) return &link;
-  }
-  return nullptr;
-}
-
 Direct::PeerPtr Direct::peer(core::NodeId node) {
   PeerPtr& known = peers_[node];
-  if (!known) {
-    known = std::make_shared<Peer>(*this, node);
-  }
+  if (!known) known = std::make_shared<Peer>(*this, node);
   return known;
 }
 
 ConduitDriver* Direct::to(core::NodeId node) {
-  if (!any_) return nullptr;
-  auto found = peers_.find(node);
-  if (found == peers_.end()) {
-    if (link_to(node) == nullptr) return nullptr;
-    found = peers_.emplace(node, peer(node)).first;
-  }
-  Peer& peer = *found->second;
+  if (!any()) return nullptr;
+  const auto found = peers_.find(node);
+  if (found == peers_.end() && links_.to(node) == nullptr) return nullptr;
+  Peer& peer = found == peers_.end() ? *this->peer(node) : *found->second;
   if (peer.is_connected) {
     if (peer.has_ended) return nullptr;
     if (peer.streams < peer.held) count(peer);
@@ -114,24 +104,9 @@ ConduitDriver* Direct::to(core::NodeId node) {
 void Direct::invite(Peer& peer, bool unreachable) {
   const bool tell = unreachable || self_ < peer.node;
   peer.invited = peer.invited || tell;
-  user_.invite(peer.node, encode_invite({tell ? addresses_for(*link_to(peer.node))
+  user_.invite(peer.node, encode_invite({tell ? addresses_for(*links_.to(peer.node))
                                               : std::vector<std::string>{},
                                          unreachable}));
-}
-
-std::size_t Direct::ring_bytes() const {
-  std::size_t peers = 0;
-  const std::size_t mine = world_.cluster_of_node(self_);
-  for (const core::Direct& link : world_.direct) {
-    if (!link.shm || (link.a != mine && link.b != mine)) continue;
-    peers += static_cast<std::size_t>(world_.clusters[link.a == mine ? link.b : link.a].size);
-  }
-  return std::min(kLargestRing, std::bit_floor(kAllRings / (2 * std::max<std::size_t>(peers, 1))));
-}
-
-// UCX does not encrypt.
-core::Net Direct::net_of(const core::Direct& link) {
-  return link.shm || link.encrypt ? core::Net::Tcp : link.net;
 }
 
 std::vector<std::string> Direct::addresses_for(const core::Direct& link) const {
@@ -142,14 +117,14 @@ std::vector<std::string> Direct::addresses_for(const core::Direct& link) const {
 }
 
 void Direct::take_invite(core::NodeId from, const Invite& invite) {
-  if (!any_ || link_to(from) == nullptr || closed_ || leaving_) return;
+  if (links_.to(from) == nullptr || closed_ || leaving_) return;
   const PeerPtr known = peer(from);
   known->asked = true;
   if (known->is_connected) return;
   if (!invite.addresses.empty()) {
     if (std::exchange(known->dialled, true)) return;
     known->addresses = invite.addresses;
-    const core::Direct& link = *link_to(from);
+    const core::Direct& link = *links_.to(from);
     known->streams =
         link.shm || net_of(link) == core::Net::Ucx ? 1
         : link.streams > 0
@@ -173,7 +148,7 @@ std::optional<std::string> objection(const core::Direct* link, const Listener::N
 }
 
 void Direct::welcome(Listener::Newcomer newcomer) {
-  const core::Direct* const link = link_to(newcomer.node);
+  const core::Direct* const link = links_.to(newcomer.node);
   std::optional<std::string> reason = closed_ ? "has left the grid" : objection(link, newcomer);
   const PeerPtr known = reason ? nullptr : peer(newcomer.node);
   if (known && known->driver && known->driver->closed()) reason = "has given up this conduit";
@@ -215,7 +190,7 @@ void Direct::Peer::dead(const std::string& /*reason*/) {
 
 void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
                     std::span<const std::byte> read) {
-  const core::Direct& link = *link_to(peer->node);
+  const core::Direct& link = *links_.to(peer->node);
   if (!peer->driver) {
     core::ConduitConfig settings;
     settings.self = self_;
@@ -304,10 +279,12 @@ void Direct::dial(const PeerPtr& peer) {
 
 asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr peer) {
   ConnectOptions options;
-  options.encrypt_remote = self->link_to(peer->node)->encrypt;
+  const core::Direct& link = *self->links_.to(peer->node);
+  options.encrypt_remote = link.encrypt;
   options.limit = kConnectLimit;
-  options.ring_bytes = self->ring_bytes();
-  options.net = self->net_of(*self->link_to(peer->node));
+  const auto sharing = static_cast<std::size_t>(std::max(self->links_.peers(true), 1));
+  options.ring_bytes = std::min(kLargestRing, std::bit_floor(kAllRings / (2 * sharing)));
+  options.net = net_of(link);
   options.self = self->self_;
   // Ends with success, with the conduit (its patience), or, before the first, with failure.
   while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
@@ -360,6 +337,43 @@ void Direct::fail(const std::string& why) {
     if (peer->driver) peer->driver->conduit().fail(why);
   }
   flush();
+}
+
+// ---- the end: when all frames have arrived; others do not wait for it --------------------------
+
+void Direct::bye() {
+  leaving_ = true;
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->conduit().bye();
+  }
+}
+
+bool Direct::flushed() const {
+  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
+    const Peer& peer = *entry.second;
+    if (!peer.driver || peer.driver->closed() || peer.driver->conduit().flushed()) return true;
+    // It has gone, and needs nothing more. A process of this host may go without a Bye: one whose
+    // conduit came to stand while it left.
+    const bool gone = peer.has_ended || (leaving_ && links_.to(peer.node)->shm);
+    return gone && peer.driver->streams() == 0;
+  });
+}
+
+bool Direct::arrived() const {
+  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
+    const Peer& peer = *entry.second;
+    return !peer.driver || peer.has_ended || peer.driver->closed() || links_.to(peer.node)->shm ||
+           peer.driver->conduit().flushed();
+  });
+}
+
+void Direct::close() {
+  closed_ = true;
+  if (listener_) listener_->close();
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->close();
+  }
+  for (const auto& [cluster, pacer] : pacers_) pacer->close();
 }
 
 }  // namespace isthmus::net

@@ -18,6 +18,7 @@
 
 #include "core/bursts.hpp"
 #include "core/crowd.hpp"
+#include "core/direct_links.hpp"
 #include "core/peer_memory.hpp"
 #include "core/world.hpp"
 #include "net/conduit_driver.hpp"
@@ -74,7 +75,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
          DirectUser& user);
 
   /// Some pair of clusters of this process is direct. If not, nothing else need be called.
-  bool any() const { return any_; }
+  bool any() const { return !links_.own().empty(); }
   /// Opens the port: any, or one of "FIRST-LAST". If all of those are taken, it opens none, and
   /// only connects to others. Throws std::runtime_error.
   void listen(const std::string& ports = {});
@@ -128,11 +129,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
-  const core::Direct* link_to(core::NodeId peer) const;
   PeerPtr peer(core::NodeId node);
   void invite(Peer& peer, bool unreachable);
-  std::size_t ring_bytes() const;
-  static core::Net net_of(const core::Direct& link);
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
@@ -140,12 +138,10 @@ class Direct : public std::enable_shared_from_this<Direct> {
   void say(Peer& peer, std::span<const std::byte> control);
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(Peer& peer, const core::Direct& link);
-  std::shared_ptr<core::Crowd> crowd_to(std::size_t cluster, double rate, core::Time round_trip);
   static int wanted(const Peer& peer, core::Time time);
   void count(Peer& peer);
   void stand_by();
   static asio::awaitable<void> standing_by(std::shared_ptr<Direct> self, PeerPtr peer);
-  int far_peers() const;
   void look_again();
   void dial(const PeerPtr& peer);
   static asio::awaitable<void> dialling(std::shared_ptr<Direct> self, PeerPtr peer);
@@ -153,9 +149,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
   asio::io_context& io_;
   const core::World& world_;
   const core::NodeId self_;
+  const core::DirectLinks links_;
   const Credentials credentials_;
   DirectUser& user_;
-  bool any_ = false;
   bool lends_ = false;
   bool leaving_ = false, closed_ = false;
   int dials_ = 0;  // under way, of streams that are to stand by

@@ -36,27 +36,22 @@ void Direct::hold_streams(Peer& peer, const core::Direct& link) {
   const double rtt = link.rtt > 0 ? std::min(link.rtt, measured) : measured;
   const core::Time round_trip(static_cast<std::int64_t>(rtt * 1e9));
   const double rate = link.rate > 0 ? link.rate : kUnknownRate;
-  peer.crowd = crowd_to(world_.cluster_of_node(peer.node), rate, round_trip);
-  peer.driver->join(peer.crowd);
-  if (peer.streams == 0 || !peer.driver->begins_anew()) return;
-  const auto size = [this](std::size_t cluster) {
-    return static_cast<std::size_t>(world_.clusters[cluster].size);
+  const auto size = [this](core::NodeId node) {
+    return static_cast<std::size_t>(world_.clusters[world_.cluster_of_node(node)].size);
   };
-  const int each = core::streams_held_each(rate, rtt, size(link.a) * size(link.b));
-  const int most = std::max(1, kAllHeld / std::max(1, far_peers()));
-  peer.held = std::min(each, most);
-  peer.bursts.begin(now(), round_trip, peer.held);
-}
-
-// The others of this process's cluster may do as it does.
-std::shared_ptr<core::Crowd> Direct::crowd_to(std::size_t cluster, double rate,
-                                              core::Time round_trip) {
-  auto& crowd = crowds_[cluster];
+  // The others of this process's cluster may do as it does.
+  auto& crowd = crowds_[world_.cluster_of_node(peer.node)];
   if (!crowd) {
-    const int sharing = world_.clusters[world_.cluster_of_node(self_)].size;
+    const auto sharing = static_cast<int>(size(self_));
     crowd = std::make_shared<core::Crowd>(rate, round_trip, sharing, now());
   }
-  return crowd;
+  peer.crowd = crowd;
+  peer.driver->join(peer.crowd);
+  if (peer.streams == 0 || !peer.driver->begins_anew()) return;
+  const int each = core::streams_held_each(rate, rtt, size(self_) * size(peer.node));
+  const int most = std::max(1, kAllHeld / std::max(1, links_.peers(false)));
+  peer.held = std::min(each, most);
+  peer.bursts.begin(now(), round_trip, peer.held);
 }
 
 // One, until those who send together have been seen.
@@ -91,16 +86,6 @@ asio::awaitable<void> Direct::standing_by(std::shared_ptr<Direct> self, PeerPtr 
   co_await dialling(self, std::move(peer));
   --self->dials_;
   if (!self->closed_ && !self->leaving_) self->stand_by();
-}
-
-int Direct::far_peers() const {
-  int peers = 0;
-  const std::size_t mine = world_.cluster_of_node(self_);
-  for (const core::Direct& link : world_.direct) {
-    if (link.shm || (link.a != mine && link.b != mine)) continue;
-    peers += world_.clusters[link.a == mine ? link.b : link.a].size;
-  }
-  return peers;
 }
 
 }  // namespace isthmus::net
