@@ -98,7 +98,7 @@ void Endpoint::unlock() {
 // Moves frames, on this thread if no other is at it.
 void Endpoint::flush() {
   if (io_->turn.try_take()) {
-    io_->pump();
+    io_->pump.run();
     io_->turn.give();
   } else {
     wake();
@@ -109,7 +109,7 @@ void Endpoint::wake() {
   if (io_->woken.exchange(true)) return;
   asio::post(io_->io, [io = io_.get()] {
     io->woken.store(false);
-    io->pump();
+    io->pump.run();
   });
 }
 
@@ -119,7 +119,7 @@ bool Endpoint::send_at_once(core::SendOp& op) {
       !io_->turn.try_take()) {
     return false;
   }
-  const bool sent = io_->send_at_once(op);
+  const bool sent = io_->pump.send_at_once(op);
   io_->turn.give();
   return sent;
 }
@@ -153,7 +153,7 @@ void Endpoint::send_gathered() {
 void Endpoint::waits() const {
   if (waited_.load(std::memory_order_relaxed)) return;
   waited_.store(true, std::memory_order_relaxed);
-  io_->pump();
+  io_->pump.run();
 }
 
 void Endpoint::recv(core::RecvOp& op) {
@@ -226,23 +226,13 @@ std::shared_ptr<const core::World> Endpoint::world() const {
 }
 
 std::uint64_t Endpoint::ask(const std::string& request) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(io_->mutex);
-    number = io_->questions++;
-    io_->unanswered[number] = {number, request};
-  }
-  asio::post(io_->io, [io = io_.get(), number] { io->ask(number); });
-  return number;
+  const control::Ask question = io_->questions.add(request);
+  asio::post(io_->io, [io = io_.get(), question] { io->ask(question); });
+  return question.number;
 }
 
 std::optional<std::string> Endpoint::answer(std::uint64_t number) {
-  const std::lock_guard lock(io_->mutex);
-  const auto found = io_->answers.find(number);
-  if (found == io_->answers.end()) return std::nullopt;
-  std::string reply = std::move(found->second);
-  io_->answers.erase(found);
-  return reply;
+  return io_->questions.answer(number);
 }
 
 void Endpoint::abort(int code, const std::string& sentence) {

@@ -150,6 +150,8 @@ class Endpoint {
   void publish();
 
   struct Io;
+  class Gate;
+  class Pump;
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
   core::Gathering gathering_;               // guarded by mutex_

@@ -9,9 +9,9 @@
 
 #include "core/debug_off.hpp"
 #include "core/limits.hpp"
-#include "core/stream_count.hpp"
 #include "core/trace/trace.hpp"
 #include "net/descriptors.hpp"
+#include "net/host_addresses.hpp"
 #include "net/share_body.hpp"
 #include "net/start_thread.hpp"
 
@@ -30,7 +30,10 @@ constexpr int kDescriptors = 512;
 }  // namespace
 
 Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
-    : endpoint(owner), config(std::move(settings)), on_fault(std::move(handler)) {
+    : endpoint(owner),
+      config(std::move(settings)),
+      on_fault(std::move(handler)),
+      pump(owner, *this, config.world) {
   world = std::make_shared<const core::World>(config.world);
   if (config.node < 0 || config.node >= config.world.size()) {
     throw std::runtime_error("process " + std::to_string(config.node) +
@@ -50,11 +53,6 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   for (std::size_t i = 0; i < gates.size(); ++i) ways.set_hops(i, gates[i].gateway.hops);
   name_links(mine);
   for (const core::Cluster& cluster : config.world.clusters) bound(cluster);
-  double longest = 0;  // seconds
-  for (const core::Link& link : config.world.links) longest = std::max(longest, link.rtt);
-  far = longest >= core::kFarRoundTrip;
-  pause.set_round_trip(
-      std::chrono::duration_cast<core::Time>(std::chrono::duration<double>(longest)));
 }
 
 bool Endpoint::Io::frame(core::NodeId from, const core::InFrame& frame) {
@@ -102,7 +100,7 @@ void Endpoint::Io::start() {
   pid = ::getpid();
   make_direct();
   if (direct->any()) reserve_descriptors(kDescriptors);
-  for (std::size_t i = 0; i < gates.size(); ++i) connect(i);
+  for (Gate& gate : gates) gate.connect();
   thread = start_thread("isthmus", [this] { turn.run(); });
 }
 
@@ -129,61 +127,83 @@ void Endpoint::Io::drive(std::uint32_t seen, std::chrono::microseconds limit) {
   nap.cancel();
 }
 
-std::string Endpoint::Io::name(const Gate& gate) const {
-  const auto& addresses = gate.gateway.addresses;
-  return config.world.name_of(gate.gateway.node) + " (" +
-         (addresses.empty() ? "no address" : addresses[0]) + ")";
+Endpoint::Gate* Endpoint::Io::first_open_gate() {
+  const auto found = std::ranges::find_if(gates, &Gate::is_open);
+  return found == gates.end() ? nullptr : &*found;
 }
 
 // ---- what gateways say ------------------------------------------------------------------------
 
-bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
+bool Endpoint::Io::take(Gate& gate, const core::InFrame& frame) {
   if (core::is_routed(frame.kind)) {
     if ((frame.flags & core::kReturned) == 0) return deliver(frame);
-    take_back(index, frame);
+    take_back(gate, frame);
   } else if (frame.kind == core::FrameKind::Ready) {
-    gates[index].ready = true;
-    if (std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.ready; })) {
+    gate.ready = true;
+    if (std::ranges::all_of(gates, &Gate::ready)) {
       open = true;
       std::lock_guard lock(mutex);
       if (phase == Phase::Joining) phase = Phase::Joined;
       changed.notify_all();
     }
   } else {
-    take_control(index, frame);
+    take_control(gate, frame);
   }
   return true;
 }
 
-void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
+void Endpoint::Io::take_control(Gate& gate, const core::InFrame& frame) {
   // The most frequent first: each is a text to be read.
   if (const auto share = decode_share(frame.body)) {
     return direct->take_share(share->cluster, share->part);
   }
   const auto body = decode_control(frame.body);
   if (!body) return;
-  std::visit([&](const auto& news) { learn(index, news); }, *body);
+  std::visit([&](const auto& news) { learn(gate, news); }, *body);
 }
 
-void Endpoint::Io::learn(std::size_t index, const control::Lost& lost) {
-  if (lost.cluster < config.world.clusters.size()) lose(index, lost);
-}
-
-void Endpoint::Io::learn(std::size_t /*index*/, const control::Parted& parted) {
+void Endpoint::Io::learn(Gate& /*gate*/, const control::Parted& parted) {
   if (!config.needs) return;
   if (config.needs(parted.run)) return tell_fault(parted.message);
   wake();
 }
 
-void Endpoint::Io::learn(std::size_t /*index*/, const control::Abort& abort) {
+void Endpoint::Io::learn(Gate& /*gate*/, const control::Abort& abort) {
   fault("rank " + std::to_string(abort.rank) + " called MPI_Abort with code " +
             std::to_string(abort.code) + (abort.message.empty() ? "" : ": " + abort.message),
         abort.code);
 }
 
+bool Endpoint::Io::deliver(const core::InFrame& frame) {
+  bool good = frame.destination == static_cast<core::NodeId>(config.node);
+  if (good && frame.kind == core::FrameKind::Invite) {
+    const auto invite = decode_invite(frame.body);
+    good = invite.has_value();
+    if (good) direct->take_invite(frame.source, *invite);
+  } else if (good) {
+    std::lock_guard lock(endpoint.mutex_);
+    good = endpoint.engine_.deliver(frame);
+    endpoint.publish();
+  }
+  if (!good) tell_broken(frame.source);
+  return true;
+}
+
+void Endpoint::Io::tell_broken(core::NodeId source) {
+  tell_fault(rank_name() + " received a message from " + config.world.rank_name(source) +
+             " that breaks the protocol");
+}
+
+// The memory stays the receive's while this thread has its turn: only arrivals complete it.
+std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
+  if ((beginning.flags & core::kReturned) != 0) return {};
+  std::lock_guard lock(endpoint.mutex_);
+  return endpoint.engine_.place(beginning);
+}
+
 // After every read: there may be room for frames, and something may have been flushed.
 void Endpoint::Io::progress() {
-  if (open) pump();
+  if (open) pump.run();
   if (!ends.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex);
   if (saying && flushed()) {
@@ -221,8 +241,15 @@ void Endpoint::Io::progress() {
 void Endpoint::Io::say(const ControlBody& body) {
   const auto bytes = encode_control(body);
   for (auto& gate : gates) {
-    if (gate.driver && !gate.driver->closed()) say_to(gate, bytes);
+    if (gate.is_open()) gate.say(bytes);
   }
+}
+
+// Others may send here by the way of any gateway. So no gateway hears that this process has joined
+// before all know it.
+void Endpoint::Io::connected() {
+  if (!std::ranges::all_of(gates, &Gate::is_connected)) return;
+  say(control::Joined{static_cast<core::NodeId>(config.node), 0, host_name()});
 }
 
 void Endpoint::Io::bound(const core::Cluster& cluster) {
@@ -263,37 +290,8 @@ void Endpoint::Io::wake() {
 }
 
 // Any gateway may pass the question on. The launcher answers by the same one.
-void Endpoint::Io::ask(std::uint64_t number) {
-  std::vector<std::byte> bytes;
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = unanswered.find(number);
-    if (found == unanswered.end()) return;
-    bytes = encode_control(found->second);
-  }
-  const auto gate = std::find_if(gates.begin(), gates.end(), [](const Gate& each) {
-    return each.driver && !each.gone && !each.driver->closed();
-  });
-  if (gate != gates.end()) say_to(*gate, bytes);
-}
-
-// The answers may have been lost with a gateway; a repeated question gets the same answer.
-void Endpoint::Io::ask_again() {
-  std::vector<std::uint64_t> numbers;
-  {
-    const std::lock_guard lock(mutex);
-    for (const auto& [number, body] : unanswered) numbers.push_back(number);
-  }
-  for (const std::uint64_t number : numbers) ask(number);
-}
-
-void Endpoint::Io::take_answer(const control::Answer& body) {
-  {
-    const std::lock_guard lock(mutex);
-    if (unanswered.erase(body.number) == 0) return;  // it was asked twice
-    answers[body.number] = body.reply;
-  }
-  wake();
+void Endpoint::Io::ask(const control::Ask& question) {
+  if (Gate* const gate = first_open_gate()) gate->say(encode_control(question));
 }
 
 // If a run hangs, its traces are of interest, too.
@@ -306,35 +304,23 @@ void Endpoint::Io::tell_where(Gate& gate, bool traces) {
     const std::lock_guard lock(endpoint.mutex_);
     awaited = endpoint.engine_.awaited(kMostAwaited);
   }
-  say_to(gate, encode_control(control::Here{config.whereabouts({awaited, direct->counts()})}));
-}
-
-void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {
-  core::OutFrame frame;
-  frame.kind = core::FrameKind::Control;
-  frame.source = static_cast<core::NodeId>(config.node);
-  frame.destination = gate.gateway.node;
-  frame.payload = bytes;
-  gate.driver->conduit().submit(frame);
-  gate.driver->flush();
+  gate.say(encode_control(control::Here{config.whereabouts({awaited, direct->counts()})}));
 }
 
 // To one gateway: the sum of what all gateways count is the cluster's.
 void Endpoint::Io::tell_crossed() {
-  const auto open_gate = std::find_if(gates.begin(), gates.end(), [](const Gate& gate) {
-    return gate.driver && !gate.driver->closed();
-  });
-  if (open_gate == gates.end()) return;
+  Gate* const gate = first_open_gate();
+  if (gate == nullptr) return;
   for (const auto& [cluster, count] : direct->counts()) {
     const DirectCount news = count - std::exchange(told_crossed[cluster], count);
-    if (news != DirectCount{}) say_to(*open_gate, encode_control(control::Crossed{cluster, news}));
+    if (news != DirectCount{}) gate->say(encode_control(control::Crossed{cluster, news}));
   }
 }
 
 void Endpoint::Io::answer_count(Gate& gate) {
   if (said_bye) return;
   tell_crossed();
-  say_to(gate, encode_control(control::Count{}));
+  gate.say(encode_control(control::Count{}));
 }
 
 // Reports something that this process is the first to know. The remaining gateways tell the others.

@@ -9,14 +9,15 @@
 #include <thread>
 #include <vector>
 
-#include "core/after_pause.hpp"
 #include "core/ways.hpp"
 #include "net/conduit_driver.hpp"
-#include "net/connect.hpp"
 #include "net/control_body.hpp"
 #include "net/direct.hpp"
 #include "net/endpoint.hpp"
+#include "net/endpoint_gate.hpp"
+#include "net/endpoint_pump.hpp"
 #include "net/io_turn.hpp"
+#include "net/questions.hpp"
 
 namespace isthmus::net {
 
@@ -35,69 +36,28 @@ struct Endpoint::Io final : DirectUser {
   /// Runs handlers until the endpoint's events() differ from `seen` or `limit` has passed.
   void drive(std::uint32_t seen, std::chrono::microseconds limit);
 
-  /// A gateway of this process's cluster, and the conduit to it.
-  struct Gate final : ConduitUser {
-    Gate(Io& owner, std::size_t number, core::Gateway its)
-        : io(owner), index(number), gateway(std::move(its)) {}
-    bool frame(const core::InFrame& frame, std::uint16_t /*hops*/) override {
-      return io.take(index, frame);
-    }
-    std::span<std::byte> place(const core::InFrame& beginning) override {
-      return io.place(beginning);
-    }
-    void progress() override { io.progress(); }
-    void connected() override { io.connected(index); }
-    void lost(const Loss& loss) override { io.reconnect(index, loss); }
-    void ended() override { io.lose_gate(index, "it has closed while the program was running"); }
-    void dead(const std::string& reason) override { io.lose_gate(index, reason); }
-
-    Io& io;
-    std::size_t index;
-    core::Gateway gateway;
-    std::shared_ptr<ConduitDriver> driver;
-    bool is_connected = false;
-    bool ready = false;
-    bool gone = false;  // its connection has ended
-  };
-
-  void connect(std::size_t gate);
-  ConnectOptions connect_options() const;
-  std::size_t ring_bytes() const;
-  void attach(std::size_t gate, std::shared_ptr<Stream> stream);
-  void connected(std::size_t gate);
-  /// A connection to a gateway is lost: tries to have another, which takes the conduit up.
-  void reconnect(std::size_t gate, const Loss& loss);
-  /// A gateway that this process goes on without may come back: tells it then.
-  void tell_given_up(std::size_t gate);
-  /// Moves frames from the engine to the conduits while they have room. Other threads pump the
-  /// frames that they add meanwhile.
-  void pump();
-  bool pump_some(std::size_t bytes);
-  void own_borrowed();
-  /// False: nothing was done.
-  bool send_at_once(core::SendOp& op);
-  void flushed_by(const ConduitDriver& way);
-  /// Reads a piece of a lent message; between two of them all others have their turn.
-  void read_piece();
-  void cut_finely();
+  /// A gate is connected for the first time.
+  void connected();
+  /// Submits the frames of lost ways, while there are others.
+  void send_again();
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk, core::LinkChoice link = core::kAnyLink);
   bool may_go_directly(std::size_t cluster, core::LinkChoice link) const;
   /// Sets which gateways of `ways` belong to which link.
   void name_links(std::size_t mine);
   /// A gateway does not reach a cluster any more, or a process of it.
-  void lose(std::size_t gate, const control::Lost& lost);
+  void lose(const Gate& gate, const control::Lost& lost);
   /// A process continues without one of its gateways. The gateway may not hear of it otherwise.
-  void pass_on_without(std::size_t from, const control::Without& body);
+  void pass_on_without(const Gate& from, const control::Without& body);
   /// The connection to a gateway has ended: its messages go over the others.
-  void lose_gate(std::size_t gate, const std::string& why);
+  void lose_gate(Gate& gate, const std::string& why);
   void send_elsewhere(const core::Conduit& conduit);
   /// A gateway hears nothing of a cluster: says so if another still reaches it.
-  void fall_silent(std::size_t gate, std::size_t cluster, bool ask);
-  void take_back(std::size_t gate, const core::InFrame& frame);
+  void fall_silent(Gate& gate, std::size_t cluster, bool ask);
+  void take_back(const Gate& gate, const core::InFrame& frame);
   void flush();
   bool flushed() const;
-  bool take(std::size_t gate, const core::InFrame& frame);
+  bool take(Gate& gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
   std::span<std::byte> place(const core::InFrame& beginning);
   bool frame(core::NodeId from, const core::InFrame& frame) override;
@@ -109,29 +69,26 @@ struct Endpoint::Io final : DirectUser {
   void share(std::size_t cluster, double part) override { tell_share(cluster, part); }
   void reads(core::NodeId from, const core::PeerMemory& memory) override;
   void lends(core::NodeId to) override;
-  void take_control(std::size_t gate, const core::InFrame& frame);
+  void take_control(Gate& gate, const core::InFrame& frame);
   void progress() override;
   void say(const ControlBody& body);
   void tell_where(Gate& gate, bool traces);
-  /// Sends a question that has no answer yet.
-  void ask(std::uint64_t number);
-  void ask_again();
-  void take_answer(const control::Answer& body);
+  void ask(const control::Ask& question);
   /// A body of a Control frame from a gate. Other types are for gateways alone.
-  void learn(std::size_t gate, const control::Lost& lost);
-  void learn(std::size_t gate, const control::Without& body) { pass_on_without(gate, body); }
-  void learn(std::size_t gate, const control::Count& /*body*/) { answer_count(gates[gate]); }
-  void learn(std::size_t gate, const control::Where& body) { tell_where(gates[gate], body.traces); }
-  void learn(std::size_t /*gate*/, const control::Answer& body) { take_answer(body); }
-  void learn(std::size_t /*gate*/, const control::Grown& body) { grow(body.growth); }
-  void learn(std::size_t gate, const control::Parted& parted);
-  void learn(std::size_t gate, const control::Silent& body) {
-    fall_silent(gate, body.cluster, body.ask);
+  void learn(Gate& gate, const control::Lost& body) { lose(gate, body); }
+  void learn(Gate& gate, const control::Without& body) { pass_on_without(gate, body); }
+  void learn(Gate& gate, const control::Count& /*body*/) { answer_count(gate); }
+  void learn(Gate& gate, const control::Where& body) { tell_where(gate, body.traces); }
+  void learn(Gate& /*gate*/, const control::Answer& body) {
+    if (questions.take(body)) wake();
   }
-  void learn(std::size_t gate, const control::Heard& body) { ways.heard(gate, body.cluster); }
-  void learn(std::size_t gate, const control::Abort& abort);
-  void learn(std::size_t /*gate*/, const control::Fault& body) { fault(body.message, body.code); }
-  void learn(std::size_t /*gate*/, const auto& /*body*/) {}
+  void learn(Gate& /*gate*/, const control::Grown& body) { grow(body.growth); }
+  void learn(Gate& gate, const control::Parted& parted);
+  void learn(Gate& gate, const control::Silent& body) { fall_silent(gate, body.cluster, body.ask); }
+  void learn(Gate& gate, const control::Heard& body) { ways.heard(gate.index, body.cluster); }
+  void learn(Gate& gate, const control::Abort& abort);
+  void learn(Gate& /*gate*/, const control::Fault& body) { fault(body.message, body.code); }
+  void learn(Gate& /*gate*/, const auto& /*body*/) {}
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
   void wake();
@@ -139,14 +96,13 @@ struct Endpoint::Io final : DirectUser {
   void bound(const core::Cluster& cluster);
   /// Says which part of the link's rate to a cluster this process could use.
   void tell_share(std::size_t cluster, double part);
-  void say_to(Gate& gate, std::span<const std::byte> body);
   /// Tells the first gateway that lives what has gone past the gateways since it was last told.
   void tell_crossed();
   void answer_count(Gate& gate);
   void fault(const std::string& sentence, int code);
   void tell_fault(const std::string& sentence);
   void tell_broken(core::NodeId source);
-  std::string name(const Gate& gate) const;
+  Gate* first_open_gate();  ///< null: none is
 
   Endpoint& endpoint;
   EndpointConfig config;
@@ -161,14 +117,10 @@ struct Endpoint::Io final : DirectUser {
   unsigned naps = 0;  // those that have ended
   std::deque<Gate> gates;
   core::Ways ways{0, 0};  // by index of gates
-  bool far = false;       // some link is long
-  core::AfterPause pause;
+  Pump pump;
   std::shared_ptr<Direct> direct;
-  bool open = false;                                      // all gates are ready: frames flow
-  bool reading = false;                                   // read_piece() has been posted
-  bool owning = false;                                    // in own_borrowed()
-  std::vector<std::shared_ptr<ConduitDriver>> borrowers;  // with frames that borrow from sends
-  std::map<std::size_t, DirectCount> told_crossed;        // by cluster
+  bool open = false;                                 // all gates are ready: frames flow
+  std::map<std::size_t, DirectCount> told_crossed;   // by cluster
   std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
   bool said_bye = false;
@@ -186,9 +138,7 @@ struct Endpoint::Io final : DirectUser {
   bool saying = false;            // abort waits for `said`
   bool said = false;
   std::shared_ptr<const core::World> world;  // what `config.world` is, for other threads
-  std::uint64_t questions = 0;               // ever asked of the launcher
-  std::map<std::uint64_t, control::Ask> unanswered;
-  std::map<std::uint64_t, std::string> answers;  // that nobody has taken
+  Questions questions;
 };
 
 }  // namespace isthmus::net

@@ -23,6 +23,29 @@ ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk, core::LinkChoi
   return gate == core::Ways::kNone ? nullptr : gates[gate].driver.get();
 }
 
+void Endpoint::Io::flush() {
+  for (auto& gate : gates) {
+    if (gate.driver) gate.driver->flush();
+  }
+  direct->flush();
+}
+
+bool Endpoint::Io::flushed() const {
+  return direct->flushed() && std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
+           return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
+         });
+}
+
+void Endpoint::Io::send_again() {
+  const auto by = [this](core::NodeId to, bool bulk) {
+    ConduitDriver* const way = way_to(to, bulk);
+    return way == nullptr ? nullptr : &way->conduit();
+  };
+  if (!ways.waits() || !ways.send_again(static_cast<core::NodeId>(config.node), by)) return;
+  sent_again = ways.sent_again();
+  flush();
+}
+
 void Endpoint::Io::name_links(std::size_t mine) {
   for (const core::NamedLink& link : config.world.named) {
     if (link.a != mine && link.b != mine) continue;
@@ -47,40 +70,41 @@ bool Endpoint::Io::may_go_directly(std::size_t cluster, core::LinkChoice link) c
   return found == all.named.end() || found->direct;
 }
 
-void Endpoint::Io::lose(std::size_t index, const control::Lost& lost) {
-  const bool reached =
-      lost.rank < 0 ? ways.lose(index, lost.cluster)
-                    : ways.lose_process(index, lost.cluster, static_cast<core::NodeId>(lost.rank));
+void Endpoint::Io::lose(const Gate& gate, const control::Lost& lost) {
+  if (lost.cluster >= config.world.clusters.size()) return;
+  const auto process = static_cast<core::NodeId>(lost.rank);
+  const bool reached = lost.rank < 0 ? ways.lose(gate.index, lost.cluster)
+                                     : ways.lose_process(gate.index, lost.cluster, process);
   if (!reached) tell_fault(lost.message);
 }
 
-void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
-  Gate& gate = gates[index];
+void Endpoint::Io::lose_gate(Gate& gate, const std::string& why) {
   if (std::exchange(gate.gone, true)) return;
-  const std::string sentence = rank_name() + " has lost " + name(gate) + ": " + why;
+  const std::string sentence = rank_name() + " has lost " + gate.name() + ": " + why;
   gate.driver->close();
   if (said_bye) {  // what is left are credits
     asio::post(io, [this] { progress(); });
     return;
   }
-  if (!open || !ways.lose_gate(index)) return tell_fault(sentence);
-  tell_given_up(index);
-  pass_on_without(index, {.rank = config.node, .gateway = gate.gateway.node});
+  if (!open || !ways.lose_gate(gate.index)) return tell_fault(sentence);
+  gate.tell_given_up();
+  pass_on_without(gate, {.rank = config.node, .gateway = gate.gateway.node});
   asio::post(io, [this] {
-    ask_again();
+    // The answers may have been lost with the gateway.
+    for (const control::Ask& question : questions.unanswered()) ask(question);
     progress();
   });
 }
 
-void Endpoint::Io::pass_on_without(std::size_t from, const control::Without& body) {
+void Endpoint::Io::pass_on_without(const Gate& from, const control::Without& body) {
   if (body.rank < 0 || body.rank >= config.world.size() ||
       config.world.gateway(body.gateway) == nullptr ||
       !passed_on.emplace(body.rank, body.gateway).second) {
     return;
   }
   const auto bytes = encode_control(body);
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    if (i != from && gates[i].driver && !gates[i].driver->closed()) say_to(gates[i], bytes);
+  for (Gate& gate : gates) {
+    if (&gate != &from && gate.is_open()) gate.say(bytes);
   }
 }
 
@@ -90,36 +114,28 @@ void Endpoint::Io::send_elsewhere(const core::Conduit& conduit) {
   asio::post(io, [this] { progress(); });
 }
 
-void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask) {
+void Endpoint::Io::fall_silent(Gate& gate, std::size_t cluster, bool ask) {
   if (cluster >= config.world.clusters.size()) return;
-  if (!ways.fall_silent(index, cluster) || !ask) return;
-  say_to(gates[index], encode_control(control::Other{cluster}));
+  if (!ways.fall_silent(gate.index, cluster) || !ask) return;
+  gate.say(encode_control(control::Other{cluster}));
 }
 
 // All processes tell the same gateway while it lives, the first: its word is for all of them.
 void Endpoint::Io::tell_share(std::size_t cluster, double part) {
-  const auto gate = std::find_if(gates.begin(), gates.end(), [](const Gate& each) {
-    return each.driver && !each.gone && !each.driver->closed();
-  });
-  if (gate == gates.end() || said_bye) return;
-  const auto bytes = encode_share({cluster, part});
-  core::OutFrame frame;
-  frame.kind = core::FrameKind::Control;
-  frame.source = static_cast<core::NodeId>(config.node);
-  frame.destination = gate->gateway.node;
-  frame.payload = bytes;
-  gate->driver->conduit().submit(frame);
+  Gate* const gate = first_open_gate();
+  if (gate == nullptr || said_bye) return;
+  gate->submit(encode_share({cluster, part}));
   // On its own: a conduit is being written, and whatever a failing write leads to may close it.
   asio::post(io, [driver = gate->driver] { driver->flush(); });
 }
 
-void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
+void Endpoint::Io::take_back(const Gate& gate, const core::InFrame& frame) {
   if (frame.source != static_cast<core::NodeId>(config.node) ||
       frame.destination >= static_cast<core::NodeId>(config.world.size())) {
-    tell_fault(name(gates[index]) + " returned what " + rank_name() + " has not sent");
+    tell_fault(gate.name() + " returned what " + rank_name() + " has not sent");
     return;
   }
-  ways.keep_returned(index, frame);
+  ways.keep_returned(gate.index, frame);
 }
 
 }  // namespace isthmus::net
