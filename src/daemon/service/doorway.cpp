@@ -34,10 +34,10 @@ constexpr std::chrono::milliseconds kNoRoom{10};
 }  // namespace
 
 struct Doorway::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& context, Events e) : io(context), events(std::move(e)) {}
+  State(asio::io_context& context, DoorwayUser& its) : io(context), user(its) {}
 
   asio::io_context& io;
-  Events events;
+  DoorwayUser& user;
   std::vector<std::shared_ptr<tcp::acceptor>> acceptors;
   net::Strangers strangers;
   bool closed = false;
@@ -47,9 +47,9 @@ struct Doorway::State : std::enable_shared_from_this<State> {
     if (!peer) return;
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     const std::string from = peer->where.substr(std::string_view("tcp:").size());
-    if (!events.allowed(peer->host)) {
+    if (!user.allowed(peer->host)) {
       strangers.refused();
-      return events.refused(from, "its address is not of `allow`");
+      return user.refused(from, "its address is not of `allow`");
     }
     asio::co_spawn(io, hear(shared_from_this(), std::move(socket), peer->address, from),
                    asio::detached);
@@ -78,14 +78,14 @@ struct Doorway::State : std::enable_shared_from_this<State> {
         found = {OpeningRead::State::Wrong, {}, std::move(why)};
       }
     }
-    if (!self->closed && !found.opening) self->events.refused(from, found.why);
+    if (!self->closed && !found.opening) self->user.refused(from, found.why);
   }
 
   // It keeps its place until it is taken, and may be dropped before.
   static asio::awaitable<bool> hand_over(State& self, tcp::socket& socket, const std::string& from,
                                          const Opening& opening) {
     asio::steady_timer again(self.io);
-    while (!self.closed && !self.events.named(socket, from, opening)) {
+    while (!self.closed && !self.user.named(socket, from, opening)) {
       again.expires_after(kNoRoom);
       co_await again.async_wait(asio::use_awaitable);
       if (!socket.is_open()) throw std::runtime_error("there was no room for it");
@@ -107,8 +107,8 @@ struct Doorway::State : std::enable_shared_from_this<State> {
   }
 };
 
-Doorway::Doorway(asio::io_context& io, Events events)
-    : state_(std::make_shared<State>(io, std::move(events))) {}
+Doorway::Doorway(asio::io_context& io, DoorwayUser& user)
+    : state_(std::make_shared<State>(io, user)) {}
 
 Doorway::~Doorway() {
   state_->closed = true;
@@ -144,7 +144,7 @@ std::string Doorway::listen(const std::string& text) {
       net::accept_all(
           acceptor, [state = state_](tcp::socket socket) { state->welcome(std::move(socket)); },
           [state = state_](const std::string& sentence) {
-            if (!state->closed) state->events.short_of_files(sentence);
+            if (!state->closed) state->user.short_of_files(sentence);
           }),
       asio::detached);
   return net::to_string(address);

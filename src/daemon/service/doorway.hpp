@@ -4,7 +4,6 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,19 +12,28 @@
 
 namespace isthmus::daemon {
 
+/// Hears from a Doorway, on the thread of its io_context and never after its end. A slot does not
+/// block or throw, or end the doorway.
+class DoorwayUser {
+ public:
+  /// Connections from this address may come.
+  virtual bool allowed(const std::string& /*address*/) { return true; }
+  /// False: it has no space now, and is tried again. True: it has taken the socket.
+  virtual bool named(asio::ip::tcp::socket& socket, const std::string& from,
+                     const Opening& opening) = 0;
+  /// A connection is turned away.
+  virtual void refused(const std::string& from, const std::string& why) = 0;
+  /// As net::accept_all's.
+  virtual void short_of_files(const std::string& sentence) = 0;
+
+ protected:
+  ~DoorwayUser() = default;
+};
+
 class Doorway {
  public:
-  struct Events {
-    std::function<bool(const std::string& address)> allowed;
-    /// False: it has no space now, and is tried again. True: it has taken the socket.
-    std::function<bool(asio::ip::tcp::socket& socket, const std::string& from,
-                       const Opening& opening)>
-        named;
-    std::function<void(const std::string& from, const std::string& why)> refused;
-    std::function<void(const std::string& sentence)> short_of_files;  ///< as net::accept_all's
-  };
-
-  Doorway(asio::io_context& io, Events events);
+  /// The user outlives this object.
+  Doorway(asio::io_context& io, DoorwayUser& user);
   ~Doorway();
   Doorway(const Doorway&) = delete;
   Doorway& operator=(const Doorway&) = delete;

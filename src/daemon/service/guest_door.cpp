@@ -17,16 +17,7 @@ constexpr const char* kUser = "guests";
 
 GuestDoor::GuestDoor(asio::io_context& io, const std::string& self, const std::string& key,
                      const std::string& secret)
-    : key_(key),
-      doorway_(io, {[](const std::string&) { return true; },
-                    [this](asio::ip::tcp::socket& socket, const std::string& from,
-                           const Opening& opening) { return named(socket, from, opening); },
-                    [this](const std::string& from, const std::string& why) {
-                      log_turned_away("a guest from " + from + " is turned away: " + why);
-                    },
-                    [](const std::string& sentence) {
-                      log::warn("the agent, which other runs reach, {}", sentence);
-                    }}) {
+    : key_(key), doorway_(io, *this) {
   worker_ = std::make_unique<UserWorker>(
       io, kUser, self,
       UserWorker::Events{
@@ -56,6 +47,14 @@ std::string GuestDoor::listen(const std::string& text) {
 
 void GuestDoor::log_turned_away(const std::string& what) {
   if (const auto line = rare_.add(what)) log::debug("{}", log::text_of(*line));
+}
+
+void GuestDoor::refused(const std::string& from, const std::string& why) {
+  log_turned_away("a guest from " + from + " is turned away: " + why);
+}
+
+void GuestDoor::short_of_files(const std::string& sentence) {
+  log::warn("the agent, which other runs reach, {}", sentence);
 }
 
 // False: the process that serves guests has no room for it now.

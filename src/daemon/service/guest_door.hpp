@@ -14,7 +14,7 @@
 
 namespace isthmus::daemon {
 
-class GuestDoor {
+class GuestDoor final : DoorwayUser {
  public:
   /// `self` is the path of this program, which it starts once more to serve the connections.
   /// Connections must prove the key, whose secret is of raw bytes. Throws Failure.
@@ -27,7 +27,10 @@ class GuestDoor {
 
  private:
   void log_turned_away(const std::string& what);
-  bool named(asio::ip::tcp::socket& socket, const std::string& from, const Opening& opening);
+  bool named(asio::ip::tcp::socket& socket, const std::string& from,
+             const Opening& opening) override;
+  void refused(const std::string& from, const std::string& why) override;
+  void short_of_files(const std::string& sentence) override;
 
   std::string key_;
   log::RareLines<std::string> rare_;

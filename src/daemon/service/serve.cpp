@@ -37,7 +37,7 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kLookAtKeys{1}, kHandshake{5};
 
-class Service {
+class Service final : DoorwayUser {
  public:
   Service(std::string config_file, std::string self)
       : config_file_(std::move(config_file)),
@@ -49,13 +49,7 @@ class Service {
         children_(io_, SIGCHLD),
         look_(io_),
         drained_(io_),
-        doorway_(io_,
-                 {[this](const std::string& address) { return config_.allows(address); },
-                  [this](tcp::socket& socket, const std::string& from, const Opening& opening) {
-                    return named(socket, from, opening);
-                  },
-                  [this](const std::string& from, const std::string& why) { refused(from, why); },
-                  [this](const std::string& sentence) { short_of_files(sentence); }}) {}
+        doorway_(io_, *this) {}
 
   int run() {
     take(folder_.read());
@@ -84,8 +78,10 @@ class Service {
   }
 
  private:
+  bool allowed(const std::string& address) override { return config_.allows(address); }
+
   // False: its user's process has no room for it now.
-  bool named(tcp::socket& socket, const std::string& from, const Opening& opening) {
+  bool named(tcp::socket& socket, const std::string& from, const Opening& opening) override {
     refresh_keys();
     const auto key = std::find_if(keys_.begin(), keys_.end(), [&opening](const ServiceKey& known) {
       return known.id == opening.key;
@@ -136,12 +132,12 @@ class Service {
     }
   }
 
-  void refused(const std::string& from, const std::string& why) {
+  void refused(const std::string& from, const std::string& why) override {
     ++refused_;
     audit_.refused_stranger({{"event", "refused"}, {"from", from}, {"why", why}});
   }
 
-  void short_of_files(const std::string& sentence) {
+  void short_of_files(const std::string& sentence) override {
     audit_.write({{"event", "short of files"}, {"why", "the service " + sentence}});
   }
 
