@@ -53,12 +53,7 @@ void Direct::listen(const std::string& ports) {
   config.credentials = credentials_;
   config.accept_plain = std::any_of(world_.direct.begin(), world_.direct.end(),
                                     [](const core::Direct& link) { return !link.encrypt; });
-  listener_ = std::make_unique<Listener>(
-      io_, std::move(config),
-      [weak = weak_from_this()](Listener::Newcomer newcomer) {
-        if (const auto self = weak.lock()) self->welcome(std::move(newcomer));
-      },
-      nullptr);
+  listener_ = std::make_unique<Listener>(io_, std::move(config), *this);
   bool tcp = false;
   for (const auto& [link, cluster] : links_.own()) {
     tcp = tcp || link->tcp;
@@ -147,7 +142,7 @@ std::optional<std::string> objection(const core::Direct* link, const Listener::N
   return {};
 }
 
-void Direct::welcome(Listener::Newcomer newcomer) {
+void Direct::accepted(Listener::Newcomer newcomer) {
   const core::Direct* const link = links_.to(newcomer.node);
   std::optional<std::string> reason = closed_ ? "has left the grid" : objection(link, newcomer);
   const PeerPtr known = reason ? nullptr : peer(newcomer.node);

@@ -68,7 +68,7 @@ class DirectUser {
   ~DirectUser() = default;
 };
 
-class Direct : public std::enable_shared_from_this<Direct> {
+class Direct final : public std::enable_shared_from_this<Direct>, public ListenerUser {
  public:
   /// The user outlives this object, or the call of close().
   Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
@@ -132,7 +132,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   PeerPtr peer(core::NodeId node);
   void invite(Peer& peer, bool unreachable);
   std::vector<std::string> addresses_for(const core::Direct& link) const;
-  void welcome(Listener::Newcomer newcomer);
+  void accepted(Listener::Newcomer newcomer) override;
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   void take_control(Peer& peer, const core::InFrame& frame);
   void say(Peer& peer, std::span<const std::byte> control);

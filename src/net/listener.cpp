@@ -41,11 +41,10 @@ constexpr std::size_t kMaxHello = 512;
 }  // namespace
 
 struct Listener::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& context, ListenerConfig c, Accepted a, Rejected r)
+  State(asio::io_context& context, ListenerConfig c, ListenerUser& its)
       : io(context),
         config(std::move(c)),
-        accepted(std::move(a)),
-        rejected(std::move(r)),
+        user(its),
         by_tcp(config.strangers),
         by_unix(config.strangers) {}
 
@@ -58,8 +57,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
 
   asio::io_context& io;
   ListenerConfig config;
-  Accepted accepted;
-  Rejected rejected;
+  ListenerUser& user;
   std::vector<std::shared_ptr<Door>> doors;
   Strangers by_tcp, by_unix;
   bool closed = false;
@@ -88,9 +86,9 @@ struct Listener::State : std::enable_shared_from_this<State> {
 
   void tell_short(const std::error_code& error) {
     auto sentence = short_of_files(error);
-    if (!sentence || !config.short_of_files || std::exchange(told_short, true)) return;
+    if (!sentence || std::exchange(told_short, true)) return;
     if (error.value() == EMFILE) *sentence += ", or give the cluster more gateways";
-    config.short_of_files(*sentence);
+    user.short_of_files(*sentence);
   }
 
   void welcome(Socket socket, const Address& at) {
@@ -120,7 +118,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
         failure = peer.where + " was dropped: it had not proved who it is, and others came";
       }
     }
-    if (!self->closed && !failure.empty() && self->rejected) self->rejected(failure);
+    if (!self->closed && !failure.empty()) self->user.rejected(failure);
   }
 
   static asio::awaitable<void> serve(std::shared_ptr<State> self, Socket socket, const Address& at,
@@ -140,7 +138,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
                             [stream = newcomer.stream] { stream->close(); });
     if (at.shares_memory) newcomer.stream = co_await RingStream::accept(newcomer.stream);
     co_await hello(newcomer, config);
-    if (!self->closed) self->accepted(std::move(newcomer));
+    if (!self->closed) self->user.accepted(std::move(newcomer));
   }
 
   // Serves the request of the newcomer before its Hello.
@@ -188,10 +186,8 @@ struct Listener::State : std::enable_shared_from_this<State> {
   }
 };
 
-Listener::Listener(asio::io_context& io, ListenerConfig config, Accepted accepted,
-                   Rejected rejected)
-    : state_(std::make_shared<State>(io, std::move(config), std::move(accepted),
-                                     std::move(rejected))) {}
+Listener::Listener(asio::io_context& io, ListenerConfig config, ListenerUser& user)
+    : state_(std::make_shared<State>(io, std::move(config), user)) {}
 
 Listener::~Listener() { close(); }
 

@@ -4,7 +4,6 @@
 #include <asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -39,9 +38,9 @@ struct ListenerConfig {
   bool accept_plain = false;  ///< unencrypted TCP from other hosts
   std::chrono::milliseconds handshake_timeout = kHandshakeLimit;
   core::Admission::Limits strangers{};  ///< handshakes under way; unix sockets count apart
-  /// Newcomers cannot be accepted for now, which is tried again: too many open files. Told once.
-  std::function<void(const std::string& sentence)> short_of_files{};
 };
+
+class ListenerUser;
 
 class Listener {
  public:
@@ -54,11 +53,9 @@ class Listener {
     bool exposed = false;         ///< unencrypted, and from another host or by UCX
     std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed
   };
-  using Accepted = std::function<void(Newcomer)>;
-  /// A newcomer that was turned down, for the log. Not a fault: anybody may knock.
-  using Rejected = std::function<void(const std::string& sentence)>;
 
-  Listener(asio::io_context& io, ListenerConfig config, Accepted accepted, Rejected rejected);
+  /// The user outlives this object, or the call of close().
+  Listener(asio::io_context& io, ListenerConfig config, ListenerUser& user);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -77,6 +74,20 @@ class Listener {
  private:
   struct State;
   std::shared_ptr<State> state_;
+};
+
+/// Hears from a Listener, on the thread of its io_context and never after its close(). A slot does
+/// not block or throw. It may close the listener.
+class ListenerUser {
+ public:
+  virtual void accepted(Listener::Newcomer newcomer) = 0;
+  /// A newcomer was turned down, for the log. Not a fault: anybody may knock.
+  virtual void rejected(const std::string& /*sentence*/) {}
+  /// Newcomers cannot be accepted for now, which is tried again: too many open files. Once.
+  virtual void short_of_files(const std::string& /*sentence*/) {}
+
+ protected:
+  ~ListenerUser() = default;
 };
 
 /// Tells the other end why it is not served, then closes the stream.

@@ -23,17 +23,17 @@ using namespace std::chrono_literals;
 using asio::ip::tcp;
 using testing::HasSubstr;
 
-class Listening : public testing::Test {
+class Listening : public testing::Test, public ListenerUser {
  protected:
   std::unique_ptr<Listener> make(core::Admission::Limits strangers = {}) {
     ListenerConfig config;
     config.credentials = kCredentials;
     config.strangers = strangers;
-    config.short_of_files = [this](const std::string& sentence) { shortages.push_back(sentence); };
-    return std::make_unique<Listener>(
-        io, std::move(config), [this](Listener::Newcomer) { ++accepted; },
-        [this](const std::string&) { ++rejected; });
+    return std::make_unique<Listener>(io, std::move(config), *this);
   }
+  void accepted(Listener::Newcomer) override { ++accepted_; }
+  void rejected(const std::string&) override { ++rejected_; }
+  void short_of_files(const std::string& sentence) override { shortages.push_back(sentence); }
   template <class Done>
   bool run_until(Done done) {
     const auto limit = std::chrono::steady_clock::now() + 60s;
@@ -52,7 +52,7 @@ class Listening : public testing::Test {
   static inline const Credentials kCredentials{"job", "secret"};
   asio::io_context io;
   std::vector<std::string> shortages;
-  int accepted = 0, rejected = 0;
+  int accepted_ = 0, rejected_ = 0;
 };
 
 std::vector<std::byte> hello() {
@@ -100,13 +100,13 @@ TEST_F(Listening, AllDoorsOpenAgainWhenThereAreFilesAgain) {
   for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) fill.push_back(fd);
   const bool told = run_until([&] { return !shortages.empty(); });
   for (int i = 0; i < 20; ++i) io.run_one_for(10ms);
-  EXPECT_EQ(rejected, 0);
+  EXPECT_EQ(rejected_, 0);
   for (const int fd : fill) ::close(fd);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_TRUE(told);
   EXPECT_EQ(shortages.size(), 1U);
   EXPECT_THAT(shortages[0], HasSubstr("raise the hard limit of open files"));
-  EXPECT_TRUE(run_until([&] { return rejected == 2; })) << rejected;
+  EXPECT_TRUE(run_until([&] { return rejected_ == 2; })) << rejected_;
 }
 
 TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
@@ -127,7 +127,7 @@ TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
         said_hello = true;
       },
       asio::detached);
-  EXPECT_TRUE(run_until([&] { return accepted == 1; }));
+  EXPECT_TRUE(run_until([&] { return accepted_ == 1; }));
   EXPECT_TRUE(said_hello);
   EXPECT_EQ(listener->turned_away().dropped, 50 - kPlaces + 1);
 }

@@ -90,6 +90,7 @@ class Agent {
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
+  void abandon();
   void stop(int status);
   void close_gateways();
   void flush_and_leave();
@@ -107,13 +108,14 @@ class Agent {
   std::unique_ptr<SpawnPlanner> planner_;
   std::unique_ptr<StagedFile> staged_;      // what is coming
   std::unique_ptr<TraceGathering> traces_;  // null: not gathered
+  AgentEnding ending_;
+  GatewayReports reports_{channel_, ending_, [this] { abandon(); }};
   std::unique_ptr<GatewaySet> gateways_;
   std::unique_ptr<GuestDoor> guest_door_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
   Surroundings around_;  // from `link`
   RankJob job_;
-  AgentEnding ending_;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
 };
@@ -216,15 +218,7 @@ void Agent::configure(const ControlMessage& message) {
   const std::string trace = start_trace(*request, options_.gateways_only, traces_.get());
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
-  GatewaySetEvents events = reports_of_gateways(channel_, ending_);
-  if (options_.gateways_only) {
-    events.abandoned = [this] {
-      log::info("no rank uses the gateways here any more");
-      stop(kAbandoned);
-    };
-  }
-  gateways_ =
-      std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), std::move(events));
+  gateways_ = std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), reports_);
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
   if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
@@ -237,6 +231,13 @@ void Agent::configure(const ControlMessage& message) {
   log::info("gateways listen: {}", gateways_->listening().dump());
   configure_ = std::move(request);
   channel_.send(std::move(configured));
+}
+
+// The agent of ranks stays with them.
+void Agent::abandon() {
+  if (!options_.gateways_only) return;
+  log::info("no rank uses the gateways here any more");
+  stop(kAbandoned);
 }
 
 std::string Agent::metrics() const {

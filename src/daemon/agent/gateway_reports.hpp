@@ -1,5 +1,9 @@
-// Turns the events of an agent's gateways into messages for the launcher (docs/control.md).
+// Turns the news of an agent's gateways into messages for the launcher (docs/control.md).
 #pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "daemon/control/control_channel.hpp"
 #include "daemon/gateway/gateway_set.hpp"
@@ -13,7 +17,30 @@ struct AgentEnding {
   bool stopping = false;
 };
 
-/// Both outlive the gateways. Sets `broken`. Failures are not reported after `stopping` is set.
-GatewaySetEvents reports_of_gateways(ControlChannel& channel, AgentEnding& ending);
+/// Sets `broken`. Failures are not reported after `stopping` is set.
+class GatewayReports final : public GatewayUser {
+ public:
+  /// All outlive this object. `abandoned` is GatewayUser's.
+  GatewayReports(ControlChannel& channel, AgentEnding& ending, std::function<void()> abandoned)
+      : channel_(channel), ending_(ending), abandoned_(std::move(abandoned)) {}
+
+  void joined(const std::string& cluster, int size) override;
+  void abort(int rank, int code, const std::string& text) override;
+  void fault(const std::string& text, int code) override;
+  void warning(const std::string& text) override;
+  void rejected(const std::string& text) override;
+  void abandoned() override { abandoned_(); }
+  void silence(const LinkSilence& silence) override;
+  void parted(const std::string& run, const std::string& message) override;
+  void ask(core::NodeId process, std::uint64_t number, const std::string& text) override;
+  void here(const std::string& whereabouts) override;
+
+ private:
+  void notice(const std::string& text, bool warning);
+
+  ControlChannel& channel_;
+  AgentEnding& ending_;
+  const std::function<void()> abandoned_;
+};
 
 }  // namespace isthmus::daemon

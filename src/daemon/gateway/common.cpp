@@ -6,17 +6,17 @@
 
 namespace isthmus::daemon {
 
-Common::Common(asio::io_context& context, GatewayConfig settings, Gateway::Events handlers)
+Common::Common(asio::io_context& context, GatewayConfig settings, GatewayUser& hears)
     : io(context),
       config(std::move(settings)),
-      events(std::move(handlers)),
+      user(&hears),
       router({config.node, config.failover}),
       peers(context, router, config.node, *this) {}
 
 void Common::fault(const std::string& sentence, int code) {
   if (over()) return;
   fail(net::control::Fault{code, sentence}, sentence, core::kNobody);
-  if (events.fault) events.fault(sentence, code);
+  user->fault(sentence, code);
 }
 
 std::string Common::name(core::NodeId node) const {

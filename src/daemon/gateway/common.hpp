@@ -17,15 +17,15 @@ namespace isthmus::daemon {
 /// Implemented by Gateway::State, which owns the parts, and by tests. All calls are on the
 /// gateway's thread. None of them blocks or throws.
 struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
-  Common(asio::io_context& context, GatewayConfig settings, Gateway::Events handlers);
+  Common(asio::io_context& context, GatewayConfig settings, GatewayUser& hears);
   virtual ~Common() = default;
   Common(const Common&) = delete;
   Common& operator=(const Common&) = delete;
 
-  /// Does what the router wants done. May call events, and peers' kinds.
+  /// Does what the router wants done. May call the user, and peers' kinds.
   virtual void act() = 0;
   /// The job cannot go on, as `news` says to all peers except one. False: that was known. Calls no
-  /// events.
+  /// user.
   virtual bool fail(const net::ControlBody& news, const std::string& sentence,
                     core::NodeId except) = 0;
   /// A link, or a claim on a rate, is to be looked at before long. Calls nobody back.
@@ -33,7 +33,7 @@ struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
   /// While it closes a conduit has gone, or has sent what it had: closes all after the last.
   virtual void check_closed() = 0;
 
-  /// The job cannot go on, since something broke here. Calls Events::fault, once.
+  /// The job cannot go on, since something broke here. Calls GatewayUser::fault, once.
   void fault(const std::string& sentence, int code = 1);
   bool over() const { return closing || closed || faulted; }
   std::string name(core::NodeId node) const;
@@ -50,7 +50,7 @@ struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
 
   asio::io_context& io;
   const GatewayConfig config;
-  Gateway::Events events;
+  GatewayUser* user;
   core::Router router;
   Peers peers;
   bool faulted = false, closing = false, closed = false;

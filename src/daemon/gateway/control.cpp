@@ -60,13 +60,11 @@ void Control::learn(Peer& from, const control::Other& other) {
 }
 
 void Control::learn(Peer& from, const control::Here& here) {
-  if (from.is_process() && gateway_.events.here) gateway_.events.here(here.text);
+  if (from.is_process()) gateway_.user->here(here.text);
 }
 
 void Control::learn(Peer& from, const control::Ask& ask) {
-  if (from.is_process() && gateway_.events.ask) {
-    gateway_.events.ask(from.node, ask.number, ask.request);
-  }
+  if (from.is_process()) gateway_.user->ask(from.node, ask.number, ask.request);
 }
 
 void Control::learn(Peer& from, const control::Crossed& crossed) {
@@ -79,12 +77,12 @@ void Control::learn(Peer& from, const control::Count& all) {
 
 void Control::learn(Peer& from, const control::Abort& abort) {
   if (!gateway_.fail(abort, abort.message, from.node)) return;
-  if (gateway_.events.abort) gateway_.events.abort(abort.rank, abort.code, abort.message);
+  gateway_.user->abort(abort.rank, abort.code, abort.message);
 }
 
 void Control::learn(Peer& from, const control::Fault& fault) {
   if (!gateway_.fail(fault, fault.message, from.node)) return;
-  if (gateway_.events.fault) gateway_.events.fault(fault.message, fault.code);
+  gateway_.user->fault(fault.message, fault.code);
 }
 
 void Control::learn_joined(core::NodeId gateway, int part, core::NodeId from) {
@@ -103,9 +101,7 @@ void Control::check_ready() {
   if (!world) return;
   for (const int part : readiness_.take_ready(*world, gateway_.router.clusters(), presence_)) {
     processes_.begin(part);
-    if (part != 0) continue;
-    gateway_.router.open();
-    if (gateway_.events.ready) gateway_.events.ready();
+    if (part == 0) gateway_.router.open();
   }
 }
 

@@ -27,7 +27,7 @@ class Control {
         presence_(presence) {}
 
   /// A Control frame of a peer of this run. It is ignored if a later release added its kind, or if
-  /// this peer may not send it. May call events.
+  /// this peer may not send it. May call the user.
   void take(Peer& from, const core::InFrame& frame);
   /// The world is known, or has grown: some part of it may be ready.
   void check_ready();

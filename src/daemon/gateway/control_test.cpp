@@ -14,13 +14,7 @@ using testing::IsEmpty;
 
 class ControlTest : public testing::Test {
  protected:
-  ControlTest() {
-    gateway_->router.learn_world(PartsTestbed::world(), {});
-    gateway_->events.ready = [this] { ++ready_; };
-    gateway_->events.here = [this](const std::string& text) { here_ = text; };
-    gateway_->events.fault = [this](const std::string&, int code) { fault_ = code; };
-    gateway_->events.abandoned = [this] { abandoned_ = true; };
-  }
+  ControlTest() { gateway_->router.learn_world(PartsTestbed::world(), {}); }
 
   void take(Peer& from, const net::ControlBody& body) {
     const auto bytes = net::encode_control(body);
@@ -42,9 +36,6 @@ class ControlTest : public testing::Test {
   Tuning tuning_{*gateway_, sharing_};
   Processes processes_{*gateway_, sharing_, presence_};
   Control control_{*gateway_, processes_, sharing_, tuning_, readiness_, presence_};
-  int ready_ = 0, fault_ = 0;
-  bool abandoned_ = false;
-  std::string here_;
 };
 
 TEST_F(ControlTest, AGatewaysProcessesAreToldToAllNeighboursButTheOneThatSaysSo) {
@@ -67,9 +58,8 @@ TEST_F(ControlTest, ProcessesBeginWhenAllHaveJoinedHereAndElsewhere) {
   EXPECT_TRUE(processes_.all_joined(0));
   EXPECT_THAT(gateway_->told(other_),
               ElementsAre(net::ControlBody(said::Joined{PartsTestbed::kSelf, 0})));
-  EXPECT_EQ(ready_, 0);
+  EXPECT_THAT(gateway_->sent(first_), IsEmpty());
   take(other_, said::Joined{PartsTestbed::kOther, 0});
-  EXPECT_EQ(ready_, 1);
   const auto sent = gateway_->sent(first_);
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].kind, core::FrameKind::Ready);
@@ -91,7 +81,7 @@ TEST_F(ControlTest, AFaultGoesToAllButItsSenderOnce) {
   const net::ControlBody fault = said::Fault{7, "it broke"};
   take(other_, fault);
   take(relay_, fault);
-  EXPECT_EQ(fault_, 7);
+  EXPECT_EQ(gateway_->told_fault, 7);
   EXPECT_EQ(gateway_->failure, "it broke");
   EXPECT_THAT(gateway_->told(other_), IsEmpty());
   for (Peer* peer : {&first_, &second_, &relay_}) {
@@ -101,18 +91,18 @@ TEST_F(ControlTest, AFaultGoesToAllButItsSenderOnce) {
 
 TEST_F(ControlTest, GatewaysMayNotSayWhatOnlyProcessesMay) {
   take(other_, said::Here{"{}"});
-  EXPECT_EQ(here_, "");
+  EXPECT_EQ(gateway_->told_here, "");
   take(first_, said::Here{"{}"});
-  EXPECT_EQ(here_, "{}");
+  EXPECT_EQ(gateway_->told_here, "{}");
 }
 
 TEST_F(ControlTest, AGatewayIsAbandonedWhenAllProcessesGoOnWithoutIt) {
   for (const int rank : {0, 1}) take(relay_, said::Joined{core::NodeId(rank), 0});
   take(first_, said::Without{1, PartsTestbed::kSelf});
-  EXPECT_FALSE(abandoned_);
+  EXPECT_FALSE(gateway_->told_abandoned);
   EXPECT_TRUE(second_.driver->closed());
   take(relay_, said::Without{0, PartsTestbed::kSelf});
-  EXPECT_TRUE(abandoned_);
+  EXPECT_TRUE(gateway_->told_abandoned);
 }
 
 TEST_F(ControlTest, NewsOfAnotherGatewayThatIsDoneWithoutIsPassedOn) {

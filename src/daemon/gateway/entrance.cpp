@@ -7,32 +7,32 @@
 namespace isthmus::daemon {
 namespace {
 
-net::ListenerConfig settings_of(Common& gateway, core::NodeId self, net::Credentials credentials,
-                                bool accept_plain) {
+net::ListenerConfig settings_of(const Common& gateway, core::NodeId self,
+                                net::Credentials credentials, bool accept_plain) {
   net::ListenerConfig settings;
   settings.self = self;
   settings.software = net::software();
   settings.credentials = std::move(credentials);
   settings.accept_plain = accept_plain;
   settings.handshake_timeout = gateway.config.handshake_timeout;
-  settings.short_of_files = gateway.guarded([&gateway](const std::string& sentence) {
-    if (!gateway.events.warning) return;
-    gateway.events.warning(gateway.name(gateway.config.node) + " " + sentence);
-  });
   return settings;
 }
 
 }  // namespace
 
 Entrance::Entrance(Common& gateway, core::NodeId self, net::Credentials credentials,
-                   bool accept_plain, net::Listener::Accepted welcome)
+                   bool accept_plain, Welcome welcome)
     : gateway_(gateway),
       self_(self),
+      welcome_(std::move(welcome)),
       listener_(gateway.io, settings_of(gateway, self, std::move(credentials), accept_plain),
-                gateway.guarded(std::move(welcome)),
-                gateway.guarded([&gateway](const std::string& sentence) {
-                  if (gateway.events.rejected) gateway.events.rejected(sentence);
-                })) {}
+                *this) {}
+
+void Entrance::rejected(const std::string& sentence) { gateway_.user->rejected(sentence); }
+
+void Entrance::short_of_files(const std::string& sentence) {
+  gateway_.user->warning(gateway_.name(gateway_.config.node) + " " + sentence);
+}
 
 void Entrance::await_calls(const net::Service& service, const std::string& trouble) {
   doors_.push_back(std::make_unique<net::ServiceDoor>(
@@ -40,9 +40,8 @@ void Entrance::await_calls(const net::Service& service, const std::string& troub
       gateway_.guarded([this](net::Socket socket, const std::string& where) {
         listener_.adopt(std::move(socket), where);
       }),
-      gateway_.guarded([this, trouble](const std::string& sentence) {
-        if (gateway_.events.rejected) gateway_.events.rejected(trouble + ": " + sentence);
-      })));
+      gateway_.guarded(
+          [this, trouble](const std::string& sentence) { rejected(trouble + ": " + sentence); })));
 }
 
 void Entrance::close() {

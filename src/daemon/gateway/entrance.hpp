@@ -1,8 +1,10 @@
 // The entrance for newcomers: ports, unix sockets, and calls at services.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/gateway/common.hpp"
@@ -11,14 +13,15 @@
 
 namespace isthmus::daemon {
 
-/// On the gateway's thread. Calls Events::rejected for newcomers that are turned away, and for
+/// On the gateway's thread. Calls GatewayUser::rejected for newcomers that are turned away, and for
 /// services that cannot be reached.
-class Entrance {
+class Entrance final : net::ListenerUser {
  public:
   /// Newcomers are for `self` and know the credentials. `welcome` takes each; nobody is welcomed
   /// after `close`, or after the gateway's end.
+  using Welcome = std::function<void(net::Listener::Newcomer)>;
   Entrance(Common& gateway, core::NodeId self, net::Credentials credentials, bool accept_plain,
-           net::Listener::Accepted welcome);
+           Welcome welcome);
 
   /// As net::Listener::listen.
   std::string listen(const std::string& address) { return listener_.listen(address); }
@@ -29,8 +32,13 @@ class Entrance {
   void close();
 
  private:
+  void accepted(net::Listener::Newcomer newcomer) override { welcome_(std::move(newcomer)); }
+  void rejected(const std::string& sentence) override;
+  void short_of_files(const std::string& sentence) override;
+
   Common& gateway_;
   core::NodeId self_;
+  const Welcome welcome_;
   net::Listener listener_;
   std::vector<std::unique_ptr<net::ServiceDoor>> doors_;
 };

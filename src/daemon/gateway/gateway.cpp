@@ -6,8 +6,8 @@
 
 namespace isthmus::daemon {
 
-Gateway::Gateway(asio::io_context& io, GatewayConfig config, Events events)
-    : state_(std::make_shared<State>(io, std::move(config), std::move(events))) {}
+Gateway::Gateway(asio::io_context& io, GatewayConfig config, GatewayUser& user)
+    : state_(std::make_shared<State>(io, std::move(config), user)) {}
 
 Gateway::~Gateway() { state_->drop(); }
 
@@ -63,9 +63,7 @@ void Gateway::part(const std::string& run, const std::string& sentence) {
 }
 
 void Gateway::fault(const std::string& message, int code) {
-  state_->events.abort = nullptr;
-  state_->events.fault = nullptr;
-  state_->fault(message, code);
+  if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);
 }
 
 void Gateway::ask_where(bool traces) {

@@ -128,34 +128,41 @@ struct LinkSilence {
   bool over = false;  ///< it is heard again, after `silence`
 };
 
+/// Hears from a Gateway, on its thread. A slot does not block or throw. It may call the gateway,
+/// but not destroy it. The last call comes before the gateway's destructor.
+class GatewayUser {
+ public:
+  /// Every rank of the cluster has joined; `size`: their number.
+  virtual void joined(const std::string& /*cluster*/, int /*size*/) {}
+  /// A rank anywhere in the grid called MPI_Abort. At most one of abort and fault, once.
+  virtual void abort(int /*rank*/, int /*code*/, const std::string& /*message*/) {}
+  /// Something broke, here or elsewhere; the message says what and where.
+  virtual void fault(const std::string& /*message*/, int /*code*/) {}
+  /// The job goes on, but not as it should: a link is lost, files are short.
+  virtual void warning(const std::string& /*sentence*/) {}
+  /// No process is left: all go on by other gateways. Once.
+  virtual void abandoned() {}
+  /// A link is silent, and its gateway waits. Called after 30 s, then each time the silence has
+  /// doubled, and once more when it is over.
+  virtual void silence(const LinkSilence& /*silence*/) {}
+  /// The place of a process of this cluster in the program, as JSON: an answer to `ask_where`.
+  virtual void here(const std::string& /*whereabouts*/) {}
+  /// A process of its clusters asks the launcher something, JSON; Gateway::answer has the answer.
+  virtual void ask(core::NodeId /*process*/, std::uint64_t /*number*/,
+                   const std::string& /*request*/) {}
+  /// The junctions to another run are lost, or it has left.
+  virtual void parted(const std::string& /*run*/, const std::string& /*sentence*/) {}
+  /// A connection was refused (no secret, another version, ...). The sentence is for a log.
+  virtual void rejected(const std::string& /*sentence*/) {}
+
+ protected:
+  ~GatewayUser() = default;
+};
+
 class Gateway {
  public:
-  /// All optional. They may call back into the gateway but must not destroy it.
-  struct Events {
-    std::function<void(const std::string& cluster)> joined;  ///< every rank of the cluster has
-    std::function<void()> ready;                             ///< every rank of the grid has joined
-    /// A rank anywhere in the grid called MPI_Abort. At most one of abort and fault, once.
-    std::function<void(int rank, int code, const std::string& message)> abort;
-    /// Something broke, here or elsewhere; the message says what and where.
-    std::function<void(const std::string& message, int code)> fault;
-    /// The job goes on, but not as it should: a link is lost, files are short.
-    std::function<void(const std::string& sentence)> warning;
-    /// No process is left: all go on by other gateways. Once.
-    std::function<void()> abandoned;
-    /// A link is silent, and its gateway waits. Called after 30 s, then each time the silence has
-    /// doubled, and once more when it is over.
-    std::function<void(const LinkSilence& silence)> silence;
-    /// The place of a process of this cluster in the program, as JSON: an answer to `ask_where`.
-    std::function<void(const std::string& whereabouts)> here;
-    /// A process of its clusters asks the launcher something, JSON; `answer` has the answer.
-    std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
-    /// The junctions to another run are lost, or it has left.
-    std::function<void(const std::string& run, const std::string& sentence)> parted;
-    /// A connection was refused (no secret, another version, ...). The sentence is for a log.
-    std::function<void(const std::string& sentence)> rejected;
-  };
-
-  Gateway(asio::io_context& io, GatewayConfig config, Events events);
+  /// The user outlives this object.
+  Gateway(asio::io_context& io, GatewayConfig config, GatewayUser& user);
   /// Closes at once; processes and gateways that are still there see a fault.
   ~Gateway();
   Gateway(const Gateway&) = delete;
@@ -187,11 +194,11 @@ class Gateway {
   void part(const std::string& run, const std::string& sentence);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
-  /// so by its own means). Does not call Events::fault.
+  /// so by its own means). Does not call GatewayUser::fault.
   void fault(const std::string& message, int code);
 
-  /// Asks all processes of this cluster where they are; each that can answers by Events::here, and
-  /// writes its trace as well if `traces`.
+  /// Asks all processes of this cluster where they are; each that can answers by GatewayUser::here,
+  /// and writes its trace as well if `traces`.
   void ask_where(bool traces);
 
   /// Takes the launcher's answer to a process. False: that is not connected here.

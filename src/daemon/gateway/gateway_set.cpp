@@ -58,22 +58,21 @@ std::string beside(const std::string& place) {
 }  // namespace
 
 GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& request,
-                       const std::string& folder, GatewaySetEvents events)
-    : state_(std::make_shared<State>()) {
-  state_->events = std::move(events);
+                       const std::string& folder, GatewayUser& user)
+    : state_(std::make_shared<State>(user)) {
   state_->cluster = request.cluster;
   state_->folder = folder;
   for (const auto& own : request.gateways) {
     const std::size_t index = state_->members.size();
     auto thread = thread_of(index, context);
-    Gateway::Events heard = state_->heard_by(*thread, own.node);
+    State::News& news = state_->news.emplace_back(*state_, *thread, own.node);
     GatewayConfig config = settings_of(request, own.node);
     std::vector<std::string> addresses{fmt::format("unix:{}/gateway{}", folder, index)};
     GatewayThere gateway(nullptr, {thread.get()});
     try {
       for (const std::string& place : own.listen) addresses.push_back(net::at_own_address(place));
       addresses = thread->call([&] {
-        gateway.reset(new Gateway(thread->io(), std::move(config), std::move(heard)));
+        gateway.reset(new Gateway(thread->io(), std::move(config), news));
         auto actual = gateway->listen(addresses);
         for (const std::string& at : own.awaits) gateway->await_calls(at);
         return actual;

@@ -14,31 +14,14 @@
 
 namespace isthmus::daemon {
 
-/// Events of gateways. Each comes at most once unless it says otherwise, on the io_context's
-/// thread.
-struct GatewaySetEvents {
-  /// All ranks of a cluster have joined; once for each cluster.
-  std::function<void(const std::string& cluster, int size)> joined;
-  std::function<void(int rank, int code, const std::string& message)> abort;
-  std::function<void(const std::string& message, int code)> fault;
-  /// Any number of times. A warning: the job goes on, but not as it should.
-  std::function<void(const std::string& message, bool warning)> notice;
-  /// The ranks go on by other agents' gateways: none uses those here any more.
-  std::function<void()> abandoned;
-  std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
-  std::function<void(const std::string& run, const std::string& message)> parted;  ///< once a run
-  /// A question of a process to the launcher, as JSON. It may come any number of times.
-  std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
-  /// The place of a process in the program, as JSON, from each gateway that was asked.
-  std::function<void(const std::string& whereabouts)> here;
-};
-
 class GatewaySet {
  public:
   /// Opens every gateway's ports, and for each a unix socket in `folder`. Throws Failure that
-  /// names the address.
+  /// names the address. The user outlives this object, and hears from all gateways on the context's
+  /// thread. A cluster joins once, and a fault or an abort comes once. `abandoned` means all
+  /// gateways. Few of many rejections come.
   GatewaySet(asio::io_context& context, const ConfigureRequest& request, const std::string& folder,
-             GatewaySetEvents events);
+             GatewayUser& user);
   ~GatewaySet();
   GatewaySet(const GatewaySet&) = delete;
   GatewaySet& operator=(const GatewaySet&) = delete;

@@ -1,6 +1,7 @@
 // The state of a set of gateways, and of the news from them.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
@@ -45,27 +46,71 @@ struct GatewayMember {
 };
 
 struct GatewaySet::State {
-  GatewaySetEvents events;
+  /// Takes the news of one gateway on its thread, and passes them on, on the set's thread.
+  struct News final : GatewayUser {
+    News(State& its, GatewayThread& from, core::NodeId number)
+        : set(its), thread(from), node(number) {}
+    void joined(const std::string& of, int size) override {
+      thread.tell([=, this] {
+        if (set.told_joined.insert(of).second) set.user.joined(of, size);
+      });
+    }
+    void abort(int rank, int code, const std::string& message) override {
+      thread.tell([=, this] {
+        if (!std::exchange(set.told_end, true)) set.user.abort(rank, code, message);
+      });
+    }
+    void fault(const std::string& message, int code) override {
+      thread.tell([=, this] { set.fault(node, message, code); });
+    }
+    void warning(const std::string& sentence) override {
+      thread.tell([=, this] { set.user.warning(sentence); });
+    }
+    void abandoned() override {
+      thread.tell([this] {
+        if (++set.abandoned == set.members.size()) set.user.abandoned();
+      });
+    }
+    void silence(const LinkSilence& silence) override {
+      thread.tell([=, this] { set.user.silence(silence); });
+    }
+    void here(const std::string& whereabouts) override {
+      thread.tell([=, this] { set.user.here(whereabouts); });
+    }
+    void ask(core::NodeId process, std::uint64_t number, const std::string& request) override {
+      thread.tell([=, this] { set.user.ask(process, number, request); });
+    }
+    void parted(const std::string& run, const std::string& sentence) override {
+      thread.tell([=, this] { set.user.parted(run, sentence); });
+    }
+    void rejected(const std::string& sentence) override {
+      thread.tell([=, this] { set.rejected(sentence); });
+    }
+
+    State& set;
+    GatewayThread& thread;
+    core::NodeId node;
+  };
+
+  explicit State(GatewayUser& hears) : user(hears) {}
+
+  GatewayUser& user;
+  std::deque<News> news;  // of each member
   std::vector<GatewayMember> members;
   std::string cluster;  // whose agent this is
   std::string folder;
   std::set<std::string> told_joined;
-  log::RareLines<std::string> rejected;
+  log::RareLines<std::string> rejections;
   std::size_t abandoned = 0;  // of the members
+  bool told_end = false;      // a fault or an abort
 
   /// The attendance of a cluster, from the gateway that knows most. A rank joins at all gateways or
   /// at none.
   Attendance best(const std::string& of) const;
   /// Throws Failure, that the control message `op` names one of another agent.
   const GatewayMember& member(core::NodeId node, const char* op) const;
-  /// The events of a gateway that lives on `thread`.
-  Gateway::Events heard_by(GatewayThread& thread, core::NodeId node);
-
- private:
-  void once_joined(const std::string& of);
-  void once_fault(core::NodeId from, const std::string& message, int code);
-  void once_abort(int rank, int code, const std::string& message);
-  void rarely_rejected(const std::string& message);
+  void fault(core::NodeId from, const std::string& message, int code);
+  void rejected(const std::string& sentence);
 };
 
 }  // namespace isthmus::daemon

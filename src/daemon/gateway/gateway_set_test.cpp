@@ -131,6 +131,29 @@ class Agents {
   Awaited<std::string> ranks_fault;
 
  private:
+  struct User final : GatewayUser {
+    User(Agents& its, std::size_t number) : agents(its), c(number) {}
+    void joined(const std::string&, int size) override {
+      tell();
+      agents.joined[c].set(size);
+    }
+    void fault(const std::string& message, int) override {
+      tell();
+      agents.fault[c].set(message);
+    }
+    void abort(int rank, int code, const std::string& message) override {
+      tell();
+      agents.abort[c].set(std::to_string(rank) + ' ' + std::to_string(code) + ' ' + message);
+    }
+    void tell() {
+      ++agents.told[c];
+      if (std::this_thread::get_id() != agents.thread_.get_id()) agents.elsewhere = true;
+    }
+
+    Agents& agents;
+    std::size_t c;
+  };
+
   static std::string name_of(std::size_t c) { return c == 0 ? "east" : "west"; }
 
   void open(std::size_t c) {
@@ -141,26 +164,9 @@ class Agents {
     for (std::size_t i = 0; i < kGateways; ++i) {
       request.gateways.push_back({node(c, i), {"tcp:127.0.0.1:0"}, {}});
     }
-    GatewaySetEvents events;
-    const auto tell = [this, c] {
-      ++told[c];
-      if (std::this_thread::get_id() != thread_.get_id()) elsewhere = true;
-    };
-    events.joined = [this, c, tell](const std::string&, int size) {
-      tell();
-      joined[c].set(size);
-    };
-    events.fault = [this, c, tell](const std::string& message, int) {
-      tell();
-      fault[c].set(message);
-    };
-    events.abort = [this, c, tell](int rank, int code, const std::string& message) {
-      tell();
-      abort[c].set(std::to_string(rank) + ' ' + std::to_string(code) + ' ' + message);
-    };
     const std::string folder = folder_ + '/' + name_of(c);
     std::filesystem::create_directory(folder);
-    sets_.push_back(std::make_unique<GatewaySet>(io_, request, folder, std::move(events)));
+    sets_.push_back(std::make_unique<GatewaySet>(io_, request, folder, users_[c]));
     for (const auto& one : sets_.back()->listening()) {
       const auto own = one.at("node").get<core::NodeId>();
       addresses_[own] = one.at("addresses").get<std::vector<std::string>>();
@@ -188,6 +194,7 @@ class Agents {
   std::thread thread_;
   core::World world_;
   std::map<core::NodeId, std::vector<std::string>> addresses_;
+  std::array<User, 2> users_{User{*this, 0}, User{*this, 1}};
   std::vector<std::unique_ptr<GatewaySet>> sets_;
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
 };
@@ -255,12 +262,14 @@ TEST(GatewaySet, APortThatIsTakenIsNamed) {
   request.job = "job";
   request.cluster = "east";
   request.gateways = {{core::kFirstGateway, {"tcp:127.0.0.1:0"}, {}}};
-  GatewaySet first(io, request, folder, {});
+  struct Nobody final : GatewayUser {
+  } user;
+  GatewaySet first(io, request, folder, user);
   const std::string taken = first.listening()[0]["addresses"][1];
   std::filesystem::create_directory(folder + "/again");
   request.gateways.push_back({core::kFirstGateway + 1, {taken}, {}});
   try {
-    const GatewaySet second(io, request, folder + "/again", {});
+    const GatewaySet second(io, request, folder + "/again", user);
     FAIL() << "nobody minds";
   } catch (const std::exception& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr(taken.substr(4)));

@@ -163,7 +163,9 @@ TEST(Gateway, ATakenPortIsNamed) {
   Testbed bed({.sizes = {1}});
   const std::string taken = bed.addresses(0)[0];
   asio::io_context io;
-  Gateway other(io, {}, {});
+  struct Nobody final : GatewayUser {
+  } user;
+  Gateway other(io, {}, user);
   try {
     other.listen({taken});
     FAIL();

@@ -8,6 +8,7 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <deque>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -283,6 +284,28 @@ class Testbed {
   }
 
  private:
+  struct User final : GatewayUser {
+    User(Testbed& its, std::size_t number) : bed(its), i(number) {}
+    void fault(const std::string& message, int) override { bed.gateway_faults_[i]->set(message); }
+    void abort(int rank, int code, const std::string& message) override {
+      bed.gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) +
+                                  " " + message);
+    }
+    void abandoned() override { bed.abandoned_[i]->set(true); }
+    void warning(const std::string& sentence) override { bed.warnings_[i]->set(sentence); }
+    void silence(const LinkSilence& silence) override {
+      (silence.over ? bed.silences_over_ : bed.silences_)[i]->set(silence);
+    }
+    void ask(core::NodeId process, std::uint64_t number, const std::string& request) override {
+      const std::string reply = "rank " + std::to_string(process) + " " + request;
+      bed.gateways_[i]->answer(process, number, reply);
+    }
+    void rejected(const std::string& sentence) override { bed.rejected_[i]->set(sentence); }
+
+    Testbed& bed;
+    std::size_t i;
+  };
+
   std::vector<std::string> make_gateway(std::size_t i, bool anew = false) {
     if (gateways_.size() <= i) {
       gateways_.resize(i + 1);
@@ -307,22 +330,7 @@ class Testbed {
     for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
       config.accept_plain_ranks |= serves(i, c) && is_plain(c);
     }
-    Gateway::Events events;
-    events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
-    events.abort = [this, i](int rank, int code, const std::string& message) {
-      gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) + " " +
-                              message);
-    };
-    events.abandoned = [this, i] { abandoned_[i]->set(true); };
-    events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
-    events.silence = [this, i](const LinkSilence& silence) {
-      (silence.over ? silences_over_ : silences_)[i]->set(silence);
-    };
-    events.ask = [this, i](core::NodeId process, std::uint64_t number, const std::string& request) {
-      gateways_[i]->answer(process, number, "rank " + std::to_string(process) + " " + request);
-    };
-    events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
-    gateways_[i] = std::make_unique<Gateway>(io_, config, events);
+    gateways_[i] = std::make_unique<Gateway>(io_, config, users_.emplace_back(*this, i));
     if (anew) return gateways_[i]->listen(addresses_[i]);
     const std::string door = "unix:" + folder_ + "/g" + std::to_string(i);
     return gateways_[i]->listen({"tcp:" + options_.host + ":0", door});
@@ -387,6 +395,7 @@ class Testbed {
   std::size_t first_bridge_ = 0;
   std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
+  std::deque<User> users_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
   std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
   std::vector<std::unique_ptr<Awaited<bool>>> abandoned_;

@@ -172,7 +172,7 @@ void Junctions::lose(const Junction& junction, const std::string& why) {
   log::debug("the junction to {} is lost: it {}", run, why);
   gateway_.router.part(run);
   gateway_.act();
-  if (gateway_.events.parted) gateway_.events.parted(run, "the run " + run + ' ' + why);
+  gateway_.user->parted(run, "the run " + run + ' ' + why);
 }
 
 void Junctions::part(const std::string& run) {

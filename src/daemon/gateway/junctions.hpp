@@ -15,7 +15,7 @@
 
 namespace isthmus::daemon {
 
-/// On the gateway's thread. Calls Events::parted when a junction is lost.
+/// On the gateway's thread. Calls GatewayUser::parted when a junction is lost.
 class Junctions final : private PeerKind {
  public:
   using Done = std::function<void(const std::string& error)>;

@@ -191,8 +191,8 @@ int Links::segment_to(core::NodeId to) {
   const Peer* const known = gateway_.peers.find(to);
   if (known == nullptr || !known->driver->wants_small_segments()) return 0;
   constexpr int kSmall = net::FullPackets::kSmallSegment;
-  if (!std::exchange(dialled_[to].told_small, true) && gateway_.events.warning) {
-    gateway_.events.warning(
+  if (!std::exchange(dialled_[to].told_small, true)) {
+    gateway_.user->warning(
         fmt::format("the link {} opens but full-sized packets do not pass; from now on it sends "
                     "segments of {} bytes. Some network on the way takes smaller packets than the "
                     "hosts' MTU, and drops the ICMP messages that say so: let them pass, or lower "

@@ -15,11 +15,11 @@
 namespace isthmus::daemon {
 
 /// Gateway 0 of cluster "a" (ranks 0 and 1); gateway 1 is of "b" (rank 2), gateway 2 only forwards.
-struct PartsTestbed final : Common, PeerKind {
+struct PartsTestbed final : Common, PeerKind, GatewayUser {
   static constexpr core::NodeId kSelf = core::kFirstGateway, kOther = kSelf + 1, kRelay = kSelf + 2;
 
   explicit PartsTestbed(asio::io_context& context)
-      : Common(context, {.node = kSelf, .cluster = "a", .job = "job", .secret = "secret"}, {}) {}
+      : Common(context, {.node = kSelf, .cluster = "a", .job = "job", .secret = "secret"}, *this) {}
 
   static core::World world() {
     core::World world;
@@ -49,6 +49,10 @@ struct PartsTestbed final : Common, PeerKind {
   void lost(Peer&, const net::Loss&) override {}
   void ended(Peer&) override {}
   void dead(Peer&, const std::string&) override {}
+
+  void here(const std::string& text) override { told_here = text; }
+  void fault(const std::string&, int code) override { told_fault = code; }
+  void abandoned() override { told_abandoned = true; }
 
   Peer& add(core::NodeId node) { return peers.add(node, peers.settings(node), *this); }
 
@@ -93,6 +97,9 @@ struct PartsTestbed final : Common, PeerKind {
 
   std::string failure;
   int plans = 0;
+  std::string told_here;
+  int told_fault = 0;
+  bool told_abandoned = false;
 
  private:
   struct End {

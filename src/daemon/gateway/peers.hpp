@@ -19,7 +19,7 @@ namespace isthmus::daemon {
 struct Peer;
 
 /// Hears from the conduits of one kind of peers, on the gateway's thread. A slot may submit to any
-/// peer and call the gateway's events. It does not block or throw.
+/// peer and call the gateway's user. It does not block or throw.
 class PeerKind {
  public:
   /// A stream has heard the peer's Hello.

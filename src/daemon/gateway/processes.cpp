@@ -66,7 +66,7 @@ std::optional<int> Processes::join(Peer& peer, const std::string& host) {
   const core::Cluster& cluster = gateway_.router.world()->clusters[cluster_of(peer)];
   const int number = presence_.join(cluster_of(peer));
   log::debug("{} has joined, of this cluster number {}", gateway_.name(peer.node), number);
-  if (number == cluster.size && gateway_.events.joined) gateway_.events.joined(cluster.name);
+  if (number == cluster.size) gateway_.user->joined(cluster.name, cluster.size);
   // Sends growths that the process missed: it was started before.
   for (const core::Growth& growth : growths_) {
     gateway_.peers.tell(peer, net::control::Grown{core::growth_to_json(growth)});
@@ -155,9 +155,7 @@ void Processes::dead(Peer& peer, const std::string& reason) {
   const bool gone_on = reason == net::kGoneOn;
   gateway_.router.lost(*peer.neighbour, sentence, gone_on && std::exchange(told_gone_on_, true));
   gateway_.act();
-  if (gone_on && !gateway_.faulted && all_gone() && gateway_.events.abandoned) {
-    gateway_.events.abandoned();
-  }
+  if (gone_on && !gateway_.faulted && all_gone()) gateway_.user->abandoned();
 }
 
 // They go on without this gateway.

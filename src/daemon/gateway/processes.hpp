@@ -25,7 +25,7 @@ class Processes final : private PeerKind {
   /// Takes the connection of a process without objections.
   void welcome(net::Listener::Newcomer newcomer);
   /// It is connected to all gateways here. Returns its part of the world if that is whole now.
-  /// Calls Events::joined after the last of a cluster.
+  /// Calls GatewayUser::joined after the last of a cluster.
   std::optional<int> join(Peer& process, const std::string& host);
   /// It has lost this gateway, and goes on by others.
   void goes_on_without(core::NodeId process);

@@ -10,10 +10,12 @@ std::chrono::milliseconds in_ms(core::Time time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time);
 }
 
+struct Nobody final : GatewayUser {};
+
 }  // namespace
 
-Gateway::State::State(asio::io_context& context, GatewayConfig settings, Events handlers)
-    : Common(context, std::move(settings), std::move(handlers)),
+Gateway::State::State(asio::io_context& context, GatewayConfig settings, GatewayUser& hears)
+    : Common(context, std::move(settings), hears),
       sharing(*this),
       tuning(*this, sharing),
       processes(*this, sharing, presence),
@@ -45,7 +47,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   }
   if (const auto reason = objection(newcomer)) {
     net::refuse(newcomer.stream, config.node, newcomer.node, *reason);
-    if (events.rejected) events.rejected(newcomer.stream->where() + ": " + *reason);
+    user->rejected(newcomer.stream->where() + ": " + *reason);
     return;
   }
   if (from_gateway) {
@@ -100,15 +102,14 @@ void Gateway::State::perform(const core::Router::Action& action) {
       peers.tell_processes(net::control::Heard{action.cluster});
       break;
     case What::Waiting:
-    case What::Resumed:
-      if (events.silence) {
-        const core::Time patience = action.neighbour->conduit->config().patience;
-        events.silence({config.node, action.neighbour->node, in_ms(action.length), in_ms(patience),
-                        action.what == What::Resumed});
-      }
+    case What::Resumed: {
+      const core::Time patience = action.neighbour->conduit->config().patience;
+      user->silence({config.node, action.neighbour->node, in_ms(action.length), in_ms(patience),
+                     action.what == What::Resumed});
       break;
+    }
     case What::Warn:
-      if (events.warning) events.warning(action.sentence);
+      user->warning(action.sentence);
       break;
     case What::Fail:
       fault(action.sentence);
@@ -158,7 +159,8 @@ void Gateway::State::close_now() {
 }
 
 void Gateway::State::drop() {
-  events = {};
+  static Nobody nobody;
+  user = &nobody;
   close_done_ = nullptr;
   close_now();
 }

@@ -21,7 +21,7 @@
 namespace isthmus::daemon {
 
 struct Gateway::State final : Common {
-  State(asio::io_context& context, GatewayConfig settings, Events handlers);
+  State(asio::io_context& context, GatewayConfig settings, GatewayUser& hears);
   ~State() override { close_now(); }
 
   void act() override;
@@ -37,7 +37,7 @@ struct Gateway::State final : Common {
   void welcome_early();
   void close(std::function<void()> done);
   void close_now();
-  /// Closes at once, and calls no events any more.
+  /// Closes at once, and calls the user no more.
   void drop();
 
   Sharing sharing;
