@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from isthmus_lab.lab import testbed
+
 SIZES = {
     "hablot": ["--nodes", "1"],
     "matsuda": ["--nodes", "2"],
@@ -35,8 +37,22 @@ def test_shipped(lab, name):
     assert done.returncode == 0 or not report["busy"]
     kinds = {f["what"] for f in report["findings"]}
     assert {"RTT", "rate"} <= kinds
+    assert ("64 KiB" in kinds) == any(site.link for site in testbed.load(name)[1].site.values())
     assert ("reach" in kinds) == (name in ("zipper", "chain", "walled", "leiden"))
     assert ("loss" in kinds) == (name == "lossy")
+
+
+def test_a_message_takes_as_long_as_its_link_needs(lab):
+    """64 KiB of payload take 524 us at 1 Gbit/s; the burst of the link passes at once."""
+    link = ["--set", "site.a.link=1 Gbit/s"]
+    done = lab("check", "room", "--nodes", "2", *link, "--seconds", "0.1", "--all", "--json")
+    times = {
+        f["what"]: float(f["found"].split()[0])
+        for f in json.loads(done.stdout)["findings"]
+        if f["what"].endswith("KiB") and f["source"] == "a1"
+    }
+    assert times["64 KiB"] > 0.5
+    assert times["8 KiB"] > 0.03
 
 
 def test_a_testbed_that_is_not_as_its_file_says_is_found_out(lab):

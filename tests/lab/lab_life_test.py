@@ -1,5 +1,6 @@
 """The begin and end of labs. A lab leaves nothing behind, however it ends."""
 
+import json
 import os
 import pty
 import re
@@ -85,15 +86,32 @@ def test_ceilings_of_socket_buffers(lab):
     script = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem"
     done = lab(*SMALL, "--set", "tcp.buffer=208 KiB", "--on", "b1", "--", "sh", "-c", script)
     assert [line.split()[2] for line in done.stdout.splitlines()] == ["212992"] * 2, done.stderr
+    keys = ("least_buffer", "initial_buffer", "buffer")
+    sizes = [word for key in keys for word in ("--set", f"tcp.{key}=3 MB")]
+    done = lab(*SMALL, *sizes, "--on", "b1", "--", "sh", "-c", script)
+    assert done.stdout.split() == ["3000000"] * 6, done.stderr
 
 
 def test_nodes_behind_shaped_links_send_large_super_packets(lab):
     script = "cat /proc/sys/net/ipv4/tcp_min_tso_segs; ip -d link show dev eth0"
-    done = lab(*SMALL, "--set", "site.b.link=100 Mbit/s", "--on", "b1", "--", "sh", "-c", script)
+    done = lab("run", "matsuda", "--on", "b1", "--", "sh", "-c", script)
     segments, link = done.stdout.split("\n", 1)
-    most = int(re.search(r"gso_max_size (\d+)", link).group(1))
+    most = int(re.search(r"gso_max_segs (\d+)", link).group(1))
     assert int(segments) > 2, done.stderr
-    assert int(segments) * 1500 <= most
+    assert int(segments) == most
+
+
+def test_a_zipper_node_forwards_ip_if_the_testbed_says_so(lab):
+    words = ["zipper", "--nodes", "1", "--zippers", "1"]
+    there = ["--on", "z1", "--", "cat", "/proc/sys/net/ipv4/ip_forward"]
+    assert lab("run", *words, *there).stdout == "0\n"
+    forward = ["--set", "zipper.forward=yes"]
+    assert lab("run", *words, *forward, *there).stdout == "1\n"
+    done = lab("check", *words, *forward, "--seconds", "0", "--all", "--json")
+    found = {(f["source"], f["target"]): f for f in json.loads(done.stdout)["findings"]}
+    for pair in (("a1", "b1"), ("b0", "a0")):
+        assert found[pair]["what"] == "RTT"
+        assert found[pair]["verdict"] != "WRONG"
 
 
 def test_no_route_leads_out(lab):

@@ -6,7 +6,7 @@ from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.gridkeys import expand_hosts
 from isthmus.units import format_rate, parse_rate, parse_size
-from isthmus_lab.lab import drawing, native, overrides, testbed
+from isthmus_lab.lab import drawing, native, overrides, shaping, testbed
 from isthmus_lab.lab.grid import grid_toml
 from isthmus_lab.lab.links import ways_of
 from isthmus_lab.lab.network import Network, work_out
@@ -84,6 +84,35 @@ def test_zipper_nodes_stand_in_both_networks():
     ]
 
 
+def test_a_zipper_node_that_forwards_joins_the_sites():
+    _, model = testbed.load("zipper")
+    net = work_out("zipper", overrides.changed(model, ["zipper.forward=yes"]))
+    assert reach(net, "a1", "b1")
+    assert net.forwarder("b", "a") is net.nodes["z1"]
+    path = net.path(net.nodes["a0"], net.nodes["b0"])
+    assert path.bottleneck(1500).rate == 100e6  # frontends are unshaped, the zipper node is not
+    job = native.native_job(net, "openmpi", 2, ["./app"], on=["a1", "b2"])
+    assert "a1:1,b2:1" in job.command
+
+
+def test_a_smaller_limit_of_buffers_holds_for_all_sizes():
+    net = network("matsuda16")
+    assert net.tcp_memory()["tcp_rmem"] == "3000000 3000000 3000000"
+    assert net.tcp_memory(212_992)["tcp_rmem"] == "212992 212992 212992"
+    assert network("hablot").tcp_memory() == {
+        "tcp_rmem": "4096 131072 64000000",
+        "tcp_wmem": "4096 65536 64000000",
+    }
+
+
+def test_bursts_of_node_links_are_as_small_as_the_machine_can_bear():
+    assert [shaping.segments(network(name)) for name in ("zipper", "matsuda", "matsuda16")] == [
+        1, 3, 6,
+    ]  # fmt: skip
+    net = network("zipper")
+    assert 1514 < shaping.burst(net, 100_000_000) < 2 * 1514
+
+
 def test_gateways_on_nodes():
     _, model = testbed.load("matsuda")
     net = work_out("matsuda", overrides.changed(model, ["site.*.gateways=4"]))
@@ -150,6 +179,14 @@ def test_stars_and_meshes():
             ["wan[0].box needs a WAN box", "site 'b'"],
         ),
         ("[site.a]\n[tcp]\ncongestion = 'a b'", ["tcp.congestion"]),
+        (
+            "[site.a]\n[tcp]\nleast_buffer = '2 MB'\ninitial_buffer = '1 MB'",
+            ["x.toml:3: tcp.least_buffer is more than tcp.initial_buffer"],
+        ),
+        (
+            "[site.a]\n[site.b]\nprivate = true\n[[zipper]]\nbetween = ['a', 'b']\nforward = true",
+            ["x.toml:6: zipper[0].forward needs open sites", "'b' is not one"],
+        ),
         ("mtu = 100\n[site.a]", ["mtu"]),
         ("[site.a", ["x.toml:1:8: the header", "Write: [site.a]"]),
         ("[site.a]\nnodes = 4\n[wan]\nsites: 2\nnodes = four", ["x.toml:4:6", "x.toml:5:9"]),
@@ -186,6 +223,7 @@ def test_wrong_names_and_sizes(tmp_path):
     ("changes", "seen"),
     [
         (["tcp.buffer=208 KiB"], lambda net: net.tcp_buffer == 212_992),
+        (["tcp.initial_buffer=1 MB"], lambda net: " 1000000 " in net.tcp_memory()["tcp_wmem"]),
         (["mtu=9000"], lambda net: net.mtu == 9000),
         (["wan.rate=none"], lambda net: net.links[0].rate is None),
         (["wan.delay=10ms", "wan.0.loss=1%"], lambda net: net.links[0].loss == 0.01),

@@ -10,16 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus_lab.lab import cpus, kernel
+from isthmus_lab.lab import cpus, kernel, shaping
 from isthmus_lab.lab.network import Link, Network, Node, Port
 from isthmus_lab.lab.registry import Lab
 
 _PORT_BUFFER = 512_000  # bytes that a switch holds for one node
 _NODE_BUFFER = 4_000_000
-# Nodes behind shaped links hand the network at least this many segments at a time. TCP alone
-# would send far hosts two at a time: when 16 nodes all sent to all, the WAN box delivered 6 ms late
-# on average, 60 at most. A minimum of six makes that 50 us, and 1.5 ms (2 cores, November 2026).
-_LEAST_SEGMENTS = 6
 
 
 def switch_name(site: str) -> str:
@@ -132,13 +128,14 @@ def _write_sysctl(name: str, value: str) -> None:
 def _settle_tcp(network: Network, lab: Lab, node: Node) -> None:
     tcp = network.testbed.tcp
     with kernel.inside(lab.namespace(node.name)):
-        ceiling = network.tcp_buffer
-        _write_sysctl("ipv4/tcp_rmem", f"4096 {min(131072, ceiling)} {ceiling}")
-        _write_sysctl("ipv4/tcp_wmem", f"4096 {min(65536, ceiling)} {ceiling}")
+        for name, sizes in network.tcp_memory().items():
+            _write_sysctl(f"ipv4/{name}", sizes)
         _write_sysctl("ipv4/tcp_no_metrics_save", "1")
         _write_sysctl("ipv4/tcp_slow_start_after_idle", str(int(tcp.slow_start_after_idle)))
         if any(port.rate for port in node.ports):
-            _write_sysctl("ipv4/tcp_min_tso_segs", str(_LEAST_SEGMENTS))
+            _write_sysctl("ipv4/tcp_min_tso_segs", str(shaping.segments(network)))
+        if node.kind == "zipper" and network.forwarder(*node.sites) is node:
+            _write_sysctl("ipv4/ip_forward", "1")
 
 
 def _hosts(network: Network, node: Node) -> str:
@@ -161,7 +158,7 @@ def _wire_site(network: Network, lab: Lab, site: str) -> None:
         f"link set lan mtu {network.mtu} address 02:00:00:{segment.index:02x}:ff:fe up",
         f"addr add {segment.router}/16 dev lan",
     ]
-    shaping = []
+    shapers = []
     for node in network.of_site(site):
         port = node.port_in(site)
         assert port
@@ -177,12 +174,12 @@ def _wire_site(network: Network, lab: Lab, site: str) -> None:
                 f"neigh replace {port.public} lladdr {port.mac} dev lan nud permanent",
             ]
         if port.rate:
-            commands.append(f"link set {node.name} gso_max_size {_gso(port.rate)}")
-            shaping.append(_shaped(node.name, port.rate, _PORT_BUFFER))
+            commands.append(f"link set {node.name} gso_max_segs {shaping.segments(network)}")
+            shapers.append(shaping.shaped(network, node.name, port.rate, _PORT_BUFFER))
         commands.append(f"link set {node.name} up")
     with kernel.inside(lab.namespace(switch_name(site))):
         _ip(*commands)
-        _tc(*shaping)
+        _tc(*shapers)
 
 
 def _wire(network: Network, lab: Lab, link: Link) -> str:
@@ -204,19 +201,21 @@ def _wire_mac(network: Network, here: str, there: str) -> str:
 def _configure_node(network: Network, lab: Lab, node: Node) -> None:
     congestion = f"congctl {network.testbed.tcp.congestion}"
     commands = ["link set lo up"]
-    shaping = []
+    shapers = []
     for port in node.ports:
         segment = network.segments[port.site]
         device = port.device
         if port.rate:
-            commands.append(f"link set {device} gso_max_size {_gso(port.rate)}")
-            shaping.append(_shaped(device, port.rate, _NODE_BUFFER))
+            commands.append(f"link set {device} gso_max_segs {shaping.segments(network)}")
+            shapers.append(shaping.shaped(network, device, port.rate, _NODE_BUFFER))
         commands += [
             f"addr add {port.address}/16 dev {device} noprefixroute",
             f"link set {device} up",
             f"route add {segment.subnet} dev {device} src {port.address} {congestion}",
         ]
         commands += _neighbours(network, node, port)
+        if node.kind != "zipper":
+            commands += _over_zippers(network, port, congestion)
         outside = f"via {segment.router} dev {device} {congestion}"
         if port.public:
             commands += [
@@ -230,7 +229,16 @@ def _configure_node(network: Network, lab: Lab, node: Node) -> None:
             commands.append(f"route add 10.0.0.0/8 {outside} src {port.address}")
     with kernel.inside(lab.namespace(node.name)):
         _ip(*commands)
-        _tc(*shaping)
+        _tc(*shapers)
+
+
+def _over_zippers(network: Network, port: Port, congestion: str) -> Iterable[str]:
+    """Routes to sites that a zipper node forwards to."""
+    for far in network.segments.values():
+        zipper = network.forwarder(port.site, far.name) if far.name != port.site else None
+        if zipper and (door := zipper.port_in(port.site)):
+            outside = f"via {door.address} dev {port.device} src {port.address} {congestion}"
+            yield f"route add {far.subnet} {outside}"
 
 
 def _neighbours(network: Network, node: Node, port: Port) -> Iterable[str]:
@@ -244,16 +252,6 @@ def _neighbours(network: Network, node: Node, port: Port) -> Iterable[str]:
             known += [(address, far.mac) for address in (far.address, far.public) if address]
     for address, mac in known:
         yield f"neigh replace {address} lladdr {mac} dev {port.device} nud permanent"
-
-
-def _gso(rate: int) -> int:
-    """The largest super-packet of a shaped link: a shaper sends one whole or not at all."""
-    return 9000 if rate < 500_000_000 else 32_000
-
-
-def _shaped(device: str, rate: int, limit: int) -> str:
-    burst = _gso(rate) + 600
-    return f"qdisc add dev {device} root tbf rate {rate}bit burst {burst} limit {limit}"
 
 
 def _ip(*commands: str) -> None:

@@ -9,14 +9,16 @@ from rich.table import Table
 
 from isthmus.tables import console
 from isthmus.units import format_rate
-from isthmus_lab.lab import measure, wan
-from isthmus_lab.lab.measure import Flow, Pair
-from isthmus_lab.lab.network import Network, Node
+from isthmus_lab.lab import measure, shaping, wan
+from isthmus_lab.lab.measure import Flow, Message, Pair
+from isthmus_lab.lab.network import LAN_OVERHEAD, Network, Node
 from isthmus_lab.lab.registry import Lab
 
 RTT_SLACK = 0.0002  # seconds
 RATE_SLACK = 0.02
+FAST = 2_000_000_000  # bits per second; machines may carry less than such a link
 _TRIES = 3
+_SIZES = (1 << 10, 8 << 10, 64 << 10)  # of messages over the links of nodes
 BUSY = 0.001  # seconds; if a WAN box is later, slow figures prove nothing
 
 OK, SLOW, WRONG = "ok", "slow", "WRONG"
@@ -45,6 +47,12 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
             findings.append(_of_flow(network, _flow(network, lab, source, target, seconds)))
         late = max(late, lateness(network, lab))
         findings += _of_losses(network, lab)
+        found = [
+            message
+            for source, target in measure.node_links(network)
+            for message in measure.messages(network, lab, source, target, _SIZES)
+        ]
+        findings += _of_messages(network, found, every)
     load = os.getloadavg()[0]
     busy = late > BUSY or load > (os.cpu_count() or 1)
     wrong = any(f.verdict == WRONG or (f.verdict == SLOW and not busy) for f in findings)
@@ -133,6 +141,8 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
         return Finding(*names, "rate", "unshaped", f"payload {flow.rate / 1e6:.1f} Mbit/s", OK)
     wanted = f"{format_rate(limit.rate)}, payload {limit.goodput / 1e6:.1f}"
     found = f"{flow.rate / limit.share / 1e6:.1f} Mbit/s, payload {flow.rate / 1e6:.1f}"
+    if limit.rate > FAST:
+        found += f", {100 * flow.rate / limit.goodput:.0f} % of the link by {os.cpu_count()} cores"
     if _too_fast(flow):
         return Finding(*names, "rate", wanted, found, WRONG)
     filled = network.tcp_buffer >= 2 * limit.rate / 8 * flow.path.rtt
@@ -140,6 +150,39 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
         return Finding(*names, "rate", f"at most {wanted}", found, OK)
     slow = flow.rate < limit.goodput * (1 - RATE_SLACK)
     return Finding(*names, "rate", wanted, found, SLOW if slow else OK)
+
+
+def _of_messages(network: Network, messages: list[Message], every: bool) -> list[Finding]:
+    """Each message, or for each two kinds of nodes and each size one line with the extremes."""
+    groups: dict[tuple[str, str, int], list[Message]] = {}
+    for one in messages:
+        kind = (_group(network, one.source), _group(network, one.target))
+        names = (one.source.name, one.target.name) if every else kind
+        groups.setdefault((*names, one.bytes), []).append(one)
+    found = []
+    for (source, target, size), alike in groups.items():
+        least, wire = times_of_message(network, alike[0])
+        times = sorted(message.seconds for message in alike)
+        verdict = SLOW if times[-1] > wire * (1 + RATE_SLACK) + RTT_SLACK else OK
+        if times[0] < least * (1 - RATE_SLACK):
+            verdict = WRONG
+        wanted = f"{1e3 * wire:.3f} ms, at least {1e3 * least:.3f}"
+        spread = " .. ".join(dict.fromkeys(f"{1e3 * t:.3f}" for t in (times[0], times[-1])))
+        what = f"{size >> 10} KiB"
+        found.append(Finding(source, target, what, wanted, f"{spread} ms", verdict))
+    return found
+
+
+def times_of_message(network: Network, message: Message) -> tuple[float, float]:
+    """The least time that the link may take, since it sends its burst at once, and the time on a
+    wire."""
+    limit = message.path.bottleneck(network.mtu)
+    assert limit
+    payload = network.mtu - 52
+    headers = math.ceil(message.bytes / payload) * (network.mtu - payload + LAN_OVERHEAD)
+    whole = message.bytes + headers
+    at_once = min(whole, shaping.burst(network, limit.rate))
+    return 8 * (whole - at_once) / limit.rate, 8 * whole / limit.rate
 
 
 def _of_losses(network: Network, lab: Lab) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from isthmus.units import format_bytes, format_rate
 from isthmus_lab.lab.network import Link, Network, Segment
+from isthmus_lab.lab.shaping import burst
 
 _WIDTH = 34
 
@@ -23,11 +24,17 @@ def draw(network: Network) -> list[str]:
         a, b = zipper.between
         names = [n.name for n in network.of_site(a, "zipper") if n.sites == (a, b)]
         link_text = f", {zipper.link} to each" if zipper.link else ""
-        lines.append(f"  {a} ─┤{' '.join(names)}├─ {b}   in both networks{link_text}")
+        forward = f"; {names[0]} forwards IP" if zipper.forward else ""
+        lines.append(f"  {a} ─┤{' '.join(names)}├─ {b}   in both networks{link_text}{forward}")
     if not network.links and not network.testbed.zipper:
         lines.append("  no links")
     tcp = network.testbed.tcp
-    lines += ["", f"  TCP: {tcp.congestion}, buffers up to {tcp.buffer}, MTU {network.mtu}"]
+    first = f"from {tcp.initial_buffer} " if tcp.initial_buffer else ""
+    lines += ["", f"  TCP: {tcp.congestion}, buffers {first}up to {tcp.buffer}, MTU {network.mtu}"]
+    ports = [one for node in network.nodes.values() for one in node.ports]
+    if rates := sorted({one.rate for one in ports if one.rate}):
+        sizes = ", ".join(f"{burst(network, bits)} B ({format_rate(bits)})" for bits in rates)
+        lines.append(f"  Idle node links send at once: {sizes}")
     return lines
 
 

@@ -4,6 +4,7 @@ One process does it all: a socket stays in the network namespace in which it was
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import select
@@ -45,6 +46,17 @@ class Flow:
     path: Path
     limit: Bottleneck | None
     rate: float
+
+
+@dataclass(frozen=True)
+class Message:
+    """The least time of a message one way, in seconds, without half of the least round trip."""
+
+    source: Node
+    target: Node
+    path: Path
+    bytes: int
+    seconds: float
 
 
 @contextlib.contextmanager
@@ -193,6 +205,76 @@ def flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
     return Flow(source, target, path, path.bottleneck(network.mtu), rate)
+
+
+def node_links(network: Network) -> list[tuple[Node, Node]]:
+    """Each shaped link of a node, both ways: between the node and a frontend at its switch."""
+    found = []
+    for segment in network.segments.values():
+        frontend = network.nodes[segment.frontend]
+        for node in network.of_site(segment.name):
+            if (port := node.port_in(segment.name)) and port.rate:
+                found += [(node, frontend), (frontend, node)]
+    return found
+
+
+def messages(
+    network: Network, lab: Lab, source: Node, target: Node, sizes: Sequence[int], tries: int = 10
+) -> list[Message]:
+    """Messages of these sizes over one connection, each answered by a byte."""
+    path = network.path(source, target)
+    assert path
+    with _listen(lab, target, _SINK_PORT) as listener, _socket_of(lab, source) as sender:
+        child = os.fork()
+        if child == 0:
+            _answer(listener, [1, *sizes], tries)
+        try:
+            sender.settimeout(10)
+            sender.connect((path.address, _SINK_PORT))
+            sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            least = [_least_trip(sender, size, tries) for size in (1, *sizes)]
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    half = least[0] / 2
+    return [
+        Message(source, target, path, size, trip - half)
+        for size, trip in zip(sizes, least[1:], strict=True)
+    ]
+
+
+def _least_trip(sender: socket.socket, size: int, tries: int) -> float:
+    """After two that do not count, since the stream must grow."""
+    data, trips = bytes(size), []
+    for _ in range(2 + tries):
+        begin = time.monotonic()
+        sender.sendall(data)
+        if not sender.recv(1):
+            raise OSError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+        trips.append(time.monotonic() - begin)
+    return min(trips[2:])
+
+
+def _answer(listener: socket.socket, sizes: Sequence[int], tries: int) -> None:
+    try:
+        kernel.die_with_parent()
+        listener.settimeout(10)
+        receiver, _ = listener.accept()
+        receiver.settimeout(10)
+        receiver.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        room = bytearray(1 << 20)
+        for size in sizes:
+            for _ in range(2 + tries):
+                left = size
+                while left:
+                    got = receiver.recv_into(room, min(left, len(room)))
+                    if got == 0:
+                        return
+                    left -= got
+                receiver.sendall(b"x")
+        time.sleep(10)  # until the other end has read it
+    finally:
+        os._exit(0)
 
 
 def _pour(sender: socket.socket, address: str) -> None:

@@ -13,6 +13,8 @@ from isthmus_lab.lab.testbed import Testbed
 
 WAN_OVERHEAD = 38  # bytes on an Ethernet wire around each packet
 LAN_OVERHEAD = 14  # the part of them that the kernel's shaper counts
+_LEAST = 4096  # bytes of a socket's buffer, as in kernels as they come
+_INITIAL = {"tcp_rmem": 131_072, "tcp_wmem": 65_536}  # as in kernels as they come
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,17 @@ class Network:
     def tcp_buffer(self) -> int:
         return self.testbed.tcp.buffer.bytes
 
+    def tcp_memory(self, ceiling: int | None = None) -> dict[str, str]:
+        """The kernel's settings for socket buffers: the least, the initial and the largest size.
+        `ceiling` replaces the largest one of the testbed."""
+        tcp, most = self.testbed.tcp, ceiling or self.tcp_buffer
+        found = {}
+        for name, usual in _INITIAL.items():
+            initial = tcp.initial_buffer.bytes if tcp.initial_buffer else usual
+            least = tcp.least_buffer.bytes if tcp.least_buffer else _LEAST
+            found[name] = f"{min(least, most)} {min(initial, most)} {most}"
+        return found
+
     def of_site(self, site: str, kind: str | None = None) -> list[Node]:
         """The nodes with a port there, in order."""
         return [
@@ -136,6 +149,12 @@ class Network:
 
     def link_between(self, a: str, b: str) -> Link | None:
         return next((x for x in self.links if {x.a, x.b} == {a, b}), None)
+
+    def forwarder(self, a: str, b: str) -> Node | None:
+        """The zipper node that forwards IP between two sites, or None."""
+        pairs = [set(zipper.between) for zipper in self.testbed.zipper if zipper.forward]
+        zippers = (node for node in self.nodes.values() if node.kind == "zipper")
+        return next((n for n in zippers if {a, b} == set(n.sites) and {a, b} in pairs), None)
 
     def open_addresses(self, site: str) -> list[str] | None:
         """The addresses that can be reached from outside; None: all."""
@@ -168,6 +187,8 @@ class Network:
         if source.kind == "zipper" or target.kind == "zipper":
             return None
         near, far = source.ports[0], target.ports[0]
+        if zipper := self.forwarder(near.site, far.site):
+            return Path(far.address, near, far, None, zipper.ports)
         link = self.link_between(near.site, far.site)
         address = self.address_of(target, source)
         if link is None or address is None:
@@ -182,12 +203,14 @@ class Network:
 
 @dataclass(frozen=True)
 class Path:
-    """`link` None: both nodes are at the same switch."""
+    """`link` None: both nodes are at the same switch, or a zipper node with the ports `over`
+    forwards between them."""
 
     address: str
     near: Port
     far: Port
     link: Link | None
+    over: tuple[Port, ...] = ()
 
     @property
     def rtt(self) -> float:
@@ -199,7 +222,7 @@ class Path:
         payload = mtu - 52  # IP and TCP headers, with time stamps
         found = [
             Bottleneck(port.rate, payload / (mtu + LAN_OVERHEAD))
-            for port in (self.near, self.far)
+            for port in (self.near, *self.over, self.far)
             if port.rate
         ]
         if self.link and self.link.rate:

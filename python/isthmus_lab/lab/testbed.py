@@ -79,18 +79,22 @@ class Wan(_Table):
 
 
 class Zipper(_Table):
-    """Hosts that stand in the networks of two sites."""
+    """Hosts in the networks of two sites. If `forward`, the first of them forwards IP."""
 
     between: Annotated[list[str], Field(min_length=2, max_length=2)]
     nodes: Annotated[int, Field(ge=1, le=64)] = 1
     link: Rate | None = None
+    forward: bool = False
 
 
 class Tcp(_Table):
-    """TCP settings of every node."""
+    """TCP settings of every node. The kernel grows a socket's buffers from the initial size up to
+    `buffer`, and under memory pressure shrinks them to the least. None: the kernel's usual size."""
 
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
     buffer: Size = Size.parse("64 MB")
+    initial_buffer: Size | None = None
+    least_buffer: Size | None = None
     slow_start_after_idle: bool = True
 
 
@@ -197,6 +201,29 @@ def _troubles(testbed: Testbed) -> Iterator[Complaint]:
             yield at, what
     yield from _wires(testbed)
     yield from _pairs(testbed)
+    yield from _forwarding(testbed)
+    yield from _buffers(testbed.tcp)
+
+
+def _forwarding(testbed: Testbed) -> Iterator[Complaint]:
+    """IP crosses a zipper node only between sites that hide nothing."""
+    for i, zipper in enumerate(testbed.zipper):
+        for site in zipper.between if zipper.forward else ():
+            spec = testbed.site.get(site)
+            if spec and (spec.private or spec.firewall != "open"):
+                yield (
+                    ("zipper", i, "forward"),
+                    f"needs open sites without private addresses; '{site}' is not one",
+                )
+
+
+def _buffers(tcp: Tcp) -> Iterator[Complaint]:
+    sizes = [("least_buffer", tcp.least_buffer), ("initial_buffer", tcp.initial_buffer)]
+    given = [(key, size) for key, size in [*sizes, ("buffer", tcp.buffer)] if size is not None]
+    for (less, small), (more, large) in itertools.pairwise(given):
+        # A smaller `buffer` limits the others (see Network.tcp_memory).
+        if small.bytes > large.bytes and more != "buffer":
+            yield ("tcp", less), f"is more than tcp.{more}"
 
 
 def _pairs(testbed: Testbed) -> Iterator[Complaint]:

@@ -47,11 +47,10 @@ class Place:
         """The largest socket buffer on the lab's hosts; None: the testbed's own."""
         if self.lab is None or self.network is None or ceiling == self._ceiling:
             return
-        most = ceiling or self.network.tcp_buffer
         for node in self.network.nodes:
             with kernel.inside(self.lab.namespace(node)):
-                for name, usual in (("tcp_rmem", 131072), ("tcp_wmem", 65536)):
-                    Path(f"/proc/sys/net/ipv4/{name}").write_text(f"4096 {usual} {most}")
+                for name, sizes in self.network.tcp_memory(ceiling).items():
+                    Path(f"/proc/sys/net/ipv4/{name}").write_text(sizes)
         self._ceiling = ceiling
 
 
