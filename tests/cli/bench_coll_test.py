@@ -13,13 +13,13 @@ from isthmus_lab.bench.coll import figures, plan, roster, tasks, variants
 from isthmus_lab.bench.coll.bounds import Wires, bound
 from isthmus_lab.bench.coll.contestants import Block, IsthmusWorld, NativeWorld, blocks_word
 from isthmus_lab.bench.coll.limits import LIMITS
-from isthmus_lab.bench.coll.machine import Machine
 from isthmus_lab.bench.coll.options import Options
 from isthmus_lab.bench.coll.peers import settings
 from isthmus_lab.bench.coll.results import CollResults, CollRun, run_from_json
 from isthmus_lab.bench.coll.tasks import KIB, MIB, CollTask, parse
 from isthmus_lab.bench.mpis import Mpi
 from isthmus_lab.bench.verdicts import Verdict, judge
+from isthmus_lab.measuring.machine import Machine
 from isthmus_lab.measuring.place import loopback
 from isthmus_lab.measuring.samples import NotMeasuredError
 
@@ -119,9 +119,10 @@ def test_bounds_of_non_blocking_forms():
 def test_results_survive_json_and_get_their_variant():
     one = run("x", CollTask("ibcast", 8, 1, tests=3), 1.0, computing=1.0, overlapped=(1.5,))
     merged, found = CollResults(), results(one)
-    found.machines[""] = Machine(load=3.0, cores=2, late=0.001)
+    found.machines[""] = Machine(used=0.3, most=1.5, cores=2, late=0.001)
     merged.merge(found.as_json(), "loss")
-    assert merged.machines == {"loss": Machine(load=3.0, cores=2, late=0.001)}
+    assert merged.machines == {"loss": Machine(used=0.3, most=1.5, cores=2, late=0.001)}
+    assert merged.busy
     assert merged.runs == [run_from_json({**one.as_json(), "variant": "loss"})]
     assert merged.wires == {"loss": WIRES}
     assert merged.time("x", "ibcast", 8, variant="loss") == 1.0

@@ -17,7 +17,7 @@ from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
 from isthmus_lab.bench import gridfile, p2p
-from isthmus_lab.measuring import place
+from isthmus_lab.measuring import machine, place
 
 # -- the command line -----------------------------------------------------------------------------
 
@@ -121,9 +121,11 @@ class Fake:
 
 @pytest.fixture
 def contest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Runs `isthmus bench p2p --testbed loopback --quick` with such contestants."""
+    """Runs `isthmus bench p2p --testbed loopback --quick` with such contestants, on a machine of
+    which others use this number of cores."""
 
-    def run(*contestants: Fake) -> tuple[int, dict]:
+    def run(*contestants: Fake, used: float = 0.0) -> tuple[int, dict]:
+        monkeypatch.setattr(machine, "used_cores", lambda _: used)
         monkeypatch.setattr(p2p, "contestants", lambda *_: list(contestants))
         file = tmp_path / "out.json"
         words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", str(file)]
@@ -140,6 +142,16 @@ def test_all_limits_reached(contest):
     assert status == 0, data["limits"]
     assert all(limit["well"] for limit in data["limits"])
     assert {run["contestant"] for run in data["runs"]} == {c.key for c in GOOD}
+
+
+def test_a_busy_machine_judges_nothing(contest, capsys):
+    status, data = contest(*GOOD, used=0.6)
+    assert status == 1
+    assert [limit["well"] for limit in data["limits"]] == [False, False]
+    assert all(limit["refused"] for limit in data["limits"])
+    said = capsys.readouterr().out
+    assert "not judged: busy machine" in said
+    assert "other programs used 0.60 of" in " ".join(said.split())
 
 
 def test_one_that_falls_short(contest):

@@ -17,7 +17,7 @@ from isthmus.errors import UsageError
 from isthmus.options import grid_option
 from isthmus.version import VERSION
 from isthmus_lab.bench import report
-from isthmus_lab.bench.verdicts import Verdict
+from isthmus_lab.bench.verdicts import Verdict, refused
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab, loopback, of_grid
 from isthmus_lab.measuring.samples import Samples
@@ -139,7 +139,9 @@ def finish(
     took: float,
 ) -> int:
     """Limits, failures and the JSON file; returns the exit status."""
+    verdicts = refused(verdicts, results.busy)
     report.verdict_table(verdicts, out)
+    report.machines(results, out)
     report.failures(results, out)
     out.print(f"It took {took:.0f} s.")
     if json_file is not None:

@@ -94,10 +94,16 @@ def verdict_table(verdicts: Sequence[Verdict], out: Console) -> None:
         unit = f" {limit.unit}" if limit.unit else ""
         value = "-" if verdict.value is None else f"{verdict.value:.3f}{unit}"
         wanted = f"{limit.sense} {limit.value:g}{unit}"
-        word = "ok" if verdict.well else "not measured" if verdict.value is None else "missed"
         style = "" if verdict.well else "bold red"
-        table.add_row(limit.name, value, wanted, word, verdict.note, style=style)
+        table.add_row(limit.name, value, wanted, verdict.word, verdict.note, style=style)
     out.print(table)
+
+
+def machines(results: Samples[Any], out: Console) -> None:
+    for variant, machine in results.machines.items():
+        where = f"{variant}: " if variant else ""
+        style = "bold red" if machine.busy else ""
+        out.print(f"{where}{machine.sentence}", style=style, markup=False, highlight=False)
 
 
 def failures(results: Samples[Any], out: Console) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from isthmus.errors import IsthmusError
 from isthmus.measuring.process import BrokenOffError
+from isthmus_lab.measuring.machine import Looks
 from isthmus_lab.measuring.place import Place
 from isthmus_lab.measuring.samples import Sample, Samples
 from isthmus_lab.measuring.traffic import Watch
@@ -53,6 +54,8 @@ def measure(
     watch = Watch(place) if watched else None
     results.labels |= {entry.contestant.key: entry.contestant.label for entry in entries}
     failed: dict[str, int] = {}
+    broken: set[str] = set()
+    looks = Looks()
     passes = max((len(entry.tasks) for entry in entries), default=0)
     late: dict[str, str] = {}
     try:
@@ -67,24 +70,30 @@ def measure(
                     late[contestant.key] = contestant.label
                     continue
                 place.set_ceiling(contestant.ceiling)
+                looks.look()
                 begin = time.monotonic()
                 if watch:
                     watch.begin()
                 try:
                     results.runs += contestant.measure(entry.tasks[number], number)
+                    broken.discard(contestant.key)
                 except IsthmusError as error:
                     if isinstance(error, BrokenOffError):
                         results.runs += error.runs
                     failed[contestant.key] = failed.get(contestant.key, 0) + 1
+                    broken.add(contestant.key)
                     results.failures.append(f"{contestant.label}: {error}")
                 if watch:
                     results.traffic += watch.end(contestant.key, number)
+                    before = results.resent.get(contestant.key, 0)
+                    results.resent[contestant.key] = before + watch.resent()
                 took = time.monotonic() - begin
                 say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
     finally:
         place.set_ceiling(None)
     measured = results.measured()
-    results.failed += [key for key in failed if key not in measured]
+    results.failed += [key for key in failed if key in broken]
+    results.machines[""] = looks.machine(place)
     for key, label in late.items():
         if key not in measured:
             results.failures.append(f"{label}: time was up before its turn")

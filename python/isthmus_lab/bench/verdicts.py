@@ -1,7 +1,7 @@
 """Figures that must be reached, and whether they are."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from isthmus_lab.measuring.samples import NotMeasuredError
@@ -27,15 +27,24 @@ class Limit(Generic[ResultsT]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`value` None: not measured; `note` says why."""
+    """`value` None: not measured; `note` says why. `refused`: the machine was too busy to judge."""
 
     limit: Limit[Any]
     value: float | None
     note: str
+    refused: bool = False
 
     @property
     def well(self) -> bool:
-        return self.value is not None and self.limit.holds(self.value)
+        return self.value is not None and not self.refused and self.limit.holds(self.value)
+
+    @property
+    def word(self) -> str:
+        if self.value is None:
+            return "not measured"
+        if self.refused:
+            return "not judged: busy machine"
+        return "ok" if self.well else "missed"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -45,8 +54,14 @@ class Verdict:
             "unit": self.limit.unit,
             "value": self.value,
             "well": self.well,
+            "refused": self.refused,
             "note": self.note,
         }
+
+
+def refused(verdicts: Sequence[Verdict], busy: bool) -> list[Verdict]:
+    """The verdicts as they count; none do if the machine was busy."""
+    return [replace(verdict, refused=busy) for verdict in verdicts]
 
 
 def judge(limits: Sequence[Limit[ResultsT]], results: ResultsT) -> list[Verdict]:

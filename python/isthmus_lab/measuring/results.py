@@ -57,6 +57,15 @@ class Results(Samples[Run]):
     def median_one_way(self, contestant: str, size: int) -> float:
         return statistics.median(self.round_trips(contestant, size)) / 2
 
+    def spread(self, contestant: str, size: int) -> float:
+        """How much the least one-way time differs between passes; within one pass, the median's
+        distance from the least."""
+        runs = [run for run in self._of(contestant, "pingpong") if run.task.bytes == size]
+        least = [min(run.seconds) / 2 for run in runs if run.seconds]
+        if len(least) > 1:
+            return max(least) - min(least)
+        return self.median_one_way(contestant, size) - self.one_way(contestant, size)
+
     def way(self, contestant: str, way: str, size: int) -> float:
         """The least one-way time by the hosts' clocks: `there`, or `back`."""
         runs = self._of(contestant, way)
@@ -126,10 +135,24 @@ class Results(Samples[Run]):
         return found
 
     def byte_rates(self, contestant: str, figure: str, variant: str = "") -> list[float]:
-        size = next(iter(self._of(contestant, figure, variant)), None)
-        rates = self.message_rates(contestant, figure, variant)
-        assert size
-        return [size.task.bytes * rate for rate in rates]
+        """Of all sizes together."""
+        self.message_rates(contestant, figure, variant)
+        by_size = self.rates_by_size(contestant, figure, variant)
+        return [rate for rates in by_size.values() for rate in rates]
+
+    def rates_by_size(
+        self, contestant: str, figure: str, variant: str = ""
+    ) -> dict[int, list[float]]:
+        """Bytes per second of every round, by the size of the messages, ascending."""
+        ways = 2 if figure == "bidirectional" else 1
+        found: dict[int, list[float]] = {}
+        for run in self._of(contestant, figure, variant):
+            size = run.task.bytes
+            found.setdefault(size, []).extend(
+                run.pairs * ways * size * count / seconds
+                for count, seconds in zip(run.messages, run.seconds, strict=True)
+            )
+        return dict(sorted(found.items()))
 
     def rate(self, contestant: str, figure: str, variant: str = "") -> float:
         """The best rate, in bytes per second."""

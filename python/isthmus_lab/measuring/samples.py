@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from isthmus_lab.measuring.machine import Machine, machine_from_json
 from isthmus_lab.measuring.traffic import Crossed, crossed_from_json
 
 
@@ -26,14 +27,18 @@ SampleT = TypeVar("SampleT", bound=Sample)
 @dataclass
 class Samples(Generic[SampleT]):
     """All measurements. `labels` names the contestants, in the order in which they are shown.
-    `failures` says what could not be measured. `failed` are contestants that had a turn without
-    results. `traffic` is the traffic over the wide area of a lab, if that was asked for."""
+    `failures` says what could not be measured. `failed` are contestants whose last turn failed.
+    `traffic` is the traffic over the wide area of a lab, if that was asked for. `machines` says how
+    busy the machine was, by variant. `resent`, by contestant, counts the TCP segments that the
+    kernels of a lab's nodes sent again, if traffic was asked for."""
 
     labels: dict[str, str] = field(default_factory=dict)
     runs: list[SampleT] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list, kw_only=True)
     traffic: list[Crossed] = field(default_factory=list, kw_only=True)
+    machines: dict[str, Machine] = field(default_factory=dict, kw_only=True)
+    resent: dict[str, int] = field(default_factory=dict, kw_only=True)
 
     @staticmethod
     def read(data: dict[str, Any]) -> SampleT:
@@ -46,9 +51,11 @@ class Samples(Generic[SampleT]):
             "runs": [run.as_json() for run in self.runs],
             "failures": self.failures,
             "failed": self.failed,
+            "machines": {variant: found.as_json() for variant, found in self.machines.items()},
         }
         if self.traffic:
             found["traffic"] = [one.as_json() for one in self.traffic]
+            found["resent"] = self.resent
         return found
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
@@ -59,6 +66,10 @@ class Samples(Generic[SampleT]):
         before = f"{variant}: " if variant else ""
         self.failures += [before + text for text in data["failures"]]
         self.failed += [before + key for key in data["failed"]]
+        for own, found in (data.get("machines") or {}).items():
+            self.machines[variant or own] = machine_from_json(found)
+        for key, count in (data.get("resent") or {}).items():
+            self.resent[key] = self.resent.get(key, 0) + int(count)
         for item in data.get("traffic") or ():
             self.traffic.append(crossed_from_json({**item, "variant": variant or item["variant"]}))
 
@@ -69,6 +80,18 @@ class Samples(Generic[SampleT]):
             label = self.labels.get(contestant, contestant)
             raise NotMeasuredError(f"{label}: the wide area was not watched")
         return sum(found)
+
+    def sent_again(self, contestant: str) -> int:
+        """The segments that the nodes' kernels sent again during the contestant's turns."""
+        if contestant not in self.resent:
+            label = self.labels.get(contestant, contestant)
+            raise NotMeasuredError(f"{label}: the nodes' kernels were not asked")
+        return self.resent[contestant]
+
+    @property
+    def busy(self) -> bool:
+        """Whether other programs kept the machine so busy that no figure can be judged."""
+        return any(machine.busy for machine in self.machines.values())
 
     def measured(self) -> list[str]:
         """Contestants with samples."""

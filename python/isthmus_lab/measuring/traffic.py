@@ -3,10 +3,11 @@
 import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from isthmus.errors import IsthmusError
-from isthmus_lab.lab import traffic
+from isthmus_lab.lab import kernel, traffic
 from isthmus_lab.lab.traffic import Row, Way
 from isthmus_lab.measuring.place import Place
 
@@ -69,13 +70,16 @@ def crossed_from_json(data: dict[str, Any]) -> Crossed:
 
 @dataclass
 class Watch:
-    """Reads the counters of a lab's WAN boxes. A box that does not answer is left out."""
+    """Reads the counters of a lab's WAN boxes and kernels. A box that does not answer is left
+    out."""
 
     place: Place
     _begun: list[tuple[Way, int]] = field(default_factory=list)
+    _resent: int = 0
 
     def begin(self) -> None:
         self._begun = []
+        self._resent = self._sent_again()
         lab, network = self.place.lab, self.place.network
         if lab is None or network is None:
             return
@@ -83,6 +87,22 @@ class Watch:
             self._begun = [(way, traffic.now(lab, way)) for way in traffic.ways(network)]
         except IsthmusError:
             return
+
+    def resent(self) -> int:
+        """The segments that the kernels of all hosts sent again since the beginning."""
+        return self._sent_again() - self._resent
+
+    def _sent_again(self) -> int:
+        lab, network = self.place.lab, self.place.network
+        if lab is None or network is None:
+            return 0
+        total = 0
+        for node in network.nodes:
+            with kernel.inside(lab.namespace(node)):
+                lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
+            names, values = (line.split() for line in lines if line.startswith("Tcp:"))
+            total += int(values[names.index("RetransSegs")])
+        return total
 
     def end(self, contestant: str, number: int) -> Sequence[Crossed]:
         assert self.place.lab or not self._begun

@@ -220,7 +220,7 @@ def _measure(place: Place, options: Options) -> AppResults:
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         found = roster.contestants(place, options, Path(folder), common.say)
         schedule = play.turns(programs.chosen(options), made, found, options)
-        play.play(schedule, options, results, common.say, deadline)
+        play.play(schedule, options, results, common.say, deadline, place)
     return results
 
 
@@ -236,6 +236,7 @@ def _in_labs(testbed: str, options: Options, delays: list[str]) -> tuple[str, Ap
                 data = labs.measure_inside(testbed, lab, _words(options), raw)
             except RunError as error:  # the other delays stand
                 results.failures.append(str(error))
+                results.failed.append(f"delay {delay}" if delay else name)
                 continue
             results.merge(data, f"delay {delay}" if delay else "")
     return name, results

@@ -24,6 +24,8 @@ from isthmus_lab.bench.app.options import Options
 from isthmus_lab.bench.app.programs import Program
 from isthmus_lab.bench.app.results import AppResults, AppRun
 from isthmus_lab.bench.app.roster import DIRECT
+from isthmus_lab.measuring.machine import Looks
+from isthmus_lab.measuring.place import Place
 
 QUICK_LIMIT = 480.0  # seconds in one lab; executions that have begun still end
 QUICK_RANKS = 8  # more ranks only keep two cores busy with each other (2026-11)
@@ -91,9 +93,11 @@ def play(
     results: AppResults,
     say: Callable[[str], None],
     deadline: float | None = None,
+    place: Place | None = None,
 ) -> None:
     """Never raises for failures of programs; they go to `failures`. It begins nothing after
     `deadline` (of time.monotonic())."""
+    looks, broken = Looks(), set[int]()
     for turn in schedule:
         results.labels.setdefault(turn.contestant.key, turn.contestant.label)
     failed: dict[int, int] = {}  # by place in the schedule
@@ -107,15 +111,18 @@ def play(
             if number == 0:
                 late.add(turn.text)
             continue
+        looks.look()
         try:
             command = turn.contestant.command(turn.program, turn.setup)
             took = execute(command, turn.program, options.limit)
         except IsthmusError as error:
             failed[i] = failed.get(i, 0) + 1
+            broken.add(i)
             results.failures.append(f"{turn.text}: {error}")
             say(f"pass {number + 1} of {passes}: {turn.text}: failed")
             continue
         one = turn.setup
+        broken.discard(i)
         results.runs.append(
             AppRun(
                 turn.contestant.key, number, turn.program.name, one.layout, one.n, one.ranks,
@@ -124,6 +131,5 @@ def play(
         )  # fmt: skip
         say(f"pass {number + 1} of {passes}: {turn.text}: {took.seconds:.4g} s")
     results.failures += [f"{text}: time was up before its turn" for text in sorted(late)]
-    measured = results.measured()
-    gave_nothing = {schedule[i].contestant.key for i in failed} - {*measured}
-    results.failed += sorted(gave_nothing)
+    results.failed += sorted({schedule[i].contestant.key for i in broken})
+    results.machines[""] = looks.machine(place)

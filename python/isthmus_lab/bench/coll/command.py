@@ -1,7 +1,6 @@
 """The command `isthmus bench coll`."""
 
 import json
-import os
 import signal
 import tempfile
 import time
@@ -19,7 +18,6 @@ from isthmus_lab.bench import common, labs, session
 from isthmus_lab.bench import figures as p2p_figures
 from isthmus_lab.bench.coll import figures, limits, plan, variants
 from isthmus_lab.bench.coll.contestants import measure_wires
-from isthmus_lab.bench.coll.machine import examine
 from isthmus_lab.bench.coll.options import Options
 from isthmus_lab.bench.coll.report import coll_tables
 from isthmus_lab.bench.coll.results import CollResults
@@ -188,7 +186,7 @@ def _of_numbers(place: Place, options: Options, ranks: Sequence[int]) -> CollRes
 
 def _measure(place: Place, options: Options) -> CollResults:
     deadline = time.monotonic() + plan.QUICK_LIMIT if options.quick else None
-    results, load = CollResults(), os.getloadavg()[0]
+    results = CollResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         entries = plan.entries(place, options, Path(folder), common.say)
         try:
@@ -196,8 +194,6 @@ def _measure(place: Place, options: Options) -> CollResults:
         except IsthmusError as error:
             common.say(f"no bounds: {error}")
         session.measure(place, entries, results, common.say, deadline, options.traffic)
-    if machine := examine(place, load):
-        results.machines[""] = machine
     return results
 
 
@@ -231,4 +227,5 @@ def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str,
                     results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), called)
                 except RunError as error:  # the other variants stand
                     results.failures.append(str(error))
+                    results.failed.append(called or name)
     return name, results

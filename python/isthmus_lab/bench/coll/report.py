@@ -31,8 +31,6 @@ def coll_tables(results: CollResults, name: str, out: Console) -> None:
                 f"Bounds assume {8e-6 * wires.bandwidth:.1f} Mbit/s of TCP payload on a node's "
                 f"link, and {1e3 * wires.delay:.2f} ms one way over the wide area."
             )
-        if variant in results.machines:
-            out.print(results.machines[variant].sentence)
         _overlaps(results, keys, name, variant, out)
     out.print(
         "Medians of executions, each until the last rank was done; in brackets until half of the "

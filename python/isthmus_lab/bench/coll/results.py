@@ -9,7 +9,6 @@ from typing import Any
 
 from isthmus_lab.bench.coll import tasks
 from isthmus_lab.bench.coll.bounds import Wires, bound, wires_from_json
-from isthmus_lab.bench.coll.machine import Machine, machine_from_json
 from isthmus_lab.bench.coll.tasks import CollTask
 from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 
@@ -72,11 +71,9 @@ def run_from_json(data: dict[str, Any]) -> CollRun:
 
 @dataclass
 class CollResults(Samples[CollRun]):
-    """`wires` are the measurements of the wires, by variant of the testbed; `machines` is how busy
-    the machine was, if this was a lab."""
+    """`wires` are the measurements of the wires, by variant of the testbed."""
 
     wires: dict[str, Wires] = field(default_factory=dict)
-    machines: dict[str, Machine] = field(default_factory=dict)
 
     @staticmethod
     def read(data: dict[str, Any]) -> CollRun:
@@ -84,15 +81,12 @@ class CollResults(Samples[CollRun]):
 
     def as_json(self) -> dict[str, Any]:
         wires = {variant: found.as_json() for variant, found in self.wires.items()}
-        machines = {variant: found.as_json() for variant, found in self.machines.items()}
-        return {**super().as_json(), "wires": wires, "machines": machines}
+        return {**super().as_json(), "wires": wires}
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
         super().merge(data, variant)
         for own, found in data["wires"].items():
             self.wires[variant or own] = wires_from_json(found)
-        for own, found in data["machines"].items():
-            self.machines[variant or own] = machine_from_json(found)
 
     # -- what there is -----------------------------------------------------------------------
 
