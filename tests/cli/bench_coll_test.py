@@ -22,6 +22,7 @@ from isthmus_lab.bench.verdicts import Verdict, judge
 from isthmus_lab.measuring.machine import Machine
 from isthmus_lab.measuring.place import loopback
 from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.traffic import Crossed
 
 WIRES = Wires(bandwidth=12e6, delay=0.01)
 
@@ -109,6 +110,26 @@ def test_overlap():
     assert results(none).overlap("x", "ibcast", 8) == 0
     with pytest.raises(NotMeasuredError):
         results(run("x", task, 1.0)).overlap("x", "ibcast", 8)
+
+
+def test_legends_name_the_algorithm_of_the_collective():
+    label = "van de Geijn / Rabenseifner over the WAN, n = 8"
+    assert roster.label_in(label, "bcast") == "van de Geijn over the WAN, n = 8"
+    assert roster.label_in(label, "allreduce") == "Rabenseifner over the WAN, n = 8"
+    assert roster.label_in("farfirst / two-tier", "allreduce") == "two-tier"
+    assert roster.label_in("Isthmus, direct", "bcast") == "Isthmus, direct"
+    assert roster.label_in(label, "barrier") == label
+
+
+def test_resent_segments_of_all_variants_count():
+    merged, found = CollResults(), results(run("x", CollTask("bcast", 8, 1), 0.1))
+    with pytest.raises(NotMeasuredError, match="were not asked"):
+        found.sent_again("x")
+    found.traffic.append(Crossed("x", 0, "a>b", ((0, 1500, 0),)))
+    found.resent["x"] = 3
+    merged.merge(found.as_json(), "one")
+    merged.merge(found.as_json(), "two")
+    assert merged.sent_again("x") == 6
 
 
 def test_bounds_of_non_blocking_forms():

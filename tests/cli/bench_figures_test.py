@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import LARGEST, MIB, Task, parse, powers_of_two
-from isthmus_lab.bench import limits
+from isthmus_lab.bench import figures, limits
 from isthmus_lab.bench.limits import LIMITS
 from isthmus_lab.bench.report import p2p_table
 from isthmus_lab.bench.verdicts import Limit, judge
@@ -39,6 +40,34 @@ def flow(key: str, figure: str, seconds: float, messages: int, **more) -> Run:
 def results(*runs: Run) -> Results:
     keys = dict.fromkeys(run.contestant for run in runs)
     return Results({key: key for key in keys}, list(runs))
+
+
+def test_variants_have_pictures_and_tuned_natives_only_if_there_are_any(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    runs = [
+        replace(run, variant=variant)
+        for variant in ("1 zipper node", "2 zipper nodes")
+        for key in ("isthmus", "native-x-default")
+        for run in pingpongs(key, {8: 1e-4, MIB: 0.1})
+    ]
+    made = figures.p2p(results(*runs), "zipper", tmp_path)
+    assert {path.name for path in made if path.suffix == ".png"} == {
+        f"zipper-{variant}-{what}.png"
+        for variant in ("1-zipper-node", "2-zipper-nodes")
+        for what in ("bandwidth-default", "latency")
+    }
+
+
+def test_streams_of_several_sizes_are_told_apart(tmp_path: Path):
+    small, large = Task("stream", 1024, 1, 1.0), Task("stream", MIB, 1, 1.0)
+    found = results(
+        Run("isthmus", 0, small, 1, (1.0,), (1000.0,)), Run("isthmus", 0, large, 1, (1.0,), (9.0,))
+    )
+    assert found.rates_by_size("isthmus", "stream") == {1024: [1024e3], MIB: [9.0 * MIB]}
+    assert found.rate("isthmus", "stream") == 9 * MIB
+    pytest.importorskip("matplotlib")
+    names = {path.name for path in figures.p2p(found, "zipper", tmp_path)}
+    assert "zipper-stream.png" in names
 
 
 @pytest.mark.parametrize(

@@ -85,13 +85,14 @@ def powers_of_two(largest: int = LARGEST) -> list[int]:
     return [1 << k for k in range(largest.bit_length())]
 
 
-def flows(rounds: int, seconds: float) -> list[Task]:
-    """One way, both ways, and small messages."""
-    return [
-        Task("stream", STREAM_BYTES, rounds, seconds),
-        Task("bidirectional", STREAM_BYTES, rounds, seconds),
-        Task("rate", RATE_BYTES, rounds, min(seconds, 1.0)),
+def flows(rounds: int, seconds: float, sizes: Sequence[int] = (STREAM_BYTES,)) -> list[Task]:
+    """One way and both ways, with messages of these sizes; and small messages."""
+    streams = [
+        Task(figure, size, rounds, seconds)
+        for figure in ("stream", "bidirectional")
+        for size in sizes
     ]
+    return [*streams, Task("rate", RATE_BYTES, rounds, min(seconds, 1.0))]
 
 
 def loaded() -> Task:

@@ -117,6 +117,13 @@ def p2p_(
         float,
         typer.Option(min=0.1, metavar="S", help="Seconds for each one-way and two-way stream."),
     ] = 3.0,
+    stream_size: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Size of the messages of streams. May be repeated. Default: 1 MiB.",
+        ),
+    ] = None,
     traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
@@ -143,10 +150,12 @@ def p2p_(
         _figures(figure or []),
         traffic,
         seconds,
+        tuple(dict.fromkeys(_size(text) for text in stream_size or ())),
     )
     if quick and (options.narrowed or within):
         raise UsageError(
-            "--quick excludes --size, --figure and --within: it measures only for the limits",
+            "--quick excludes --size, --stream-size, --figure and --within: it measures only for "
+            "the limits",
             "Leave out --quick; --rounds and --passes make a run short.",
         )
     if inside is not None:
@@ -221,6 +230,7 @@ def _in_labs(
             ("--native", options.mpis),
             ("--only", options.only),
             ("--size", [f"{size} B" for size in options.sizes]),
+            ("--stream-size", [f"{size} B" for size in options.stream_sizes]),
             ("--figure", options.figures),
         ]
     )

@@ -1,6 +1,6 @@
 """Figures like those of Hablot et al. (2 to 4): bandwidth over message size, and latency."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from isthmus_lab.measuring.results import Results
 from isthmus_lab.measuring.samples import NotMeasuredError
 
 _TICKS = 4  # powers of two between marks of the size axis
+FLOWS = {"stream": "one way", "bidirectional": "both ways"}
 
 
 def check() -> None:
@@ -42,8 +43,19 @@ def folder_for(folder: Path) -> None:
 
 
 def p2p(results: Results, name: str, folder: Path) -> list[Path]:
-    """Draws the measurements; returns the paths, each as PNG and SVG."""
+    """Draws the measurements of each variant; returns the paths, each as PNG and SVG."""
     folder_for(folder)
+    made: list[Path] = []
+    for variant in dict.fromkeys(run.variant for run in results.runs):
+        where = f"{name}-{variant.replace(' ', '-')}" if variant else name
+        made += _of_variant(results.of_variant(variant) if variant else results, where, folder)
+    flows = [key for key in results.measured() if _flow_rates(results, key)]
+    if flows:
+        made += _bars(results, flows, name, folder / f"{name}-flows")
+    return made
+
+
+def _of_variant(results: Results, name: str, folder: Path) -> list[Path]:
     curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
     natives = [key for key in curved if key.startswith("native-")]
     others = [key for key in curved if key not in natives]
@@ -54,7 +66,7 @@ def p2p(results: Results, name: str, folder: Path) -> list[Path]:
         ("bandwidth-default", "default settings", [*others, *plain]),
         ("bandwidth-tuned", "native MPIs tuned", [*others, *tuned]),
     ):
-        if keys and (natives or file == "bandwidth-default"):
+        if keys and (tuned or file == "bandwidth-default"):
             what = f"Pingpong on {name}: {title}"
             made += _curves(results, keys, what, folder / f"{name}-{file}")
     if others:
@@ -62,10 +74,45 @@ def p2p(results: Results, name: str, folder: Path) -> list[Path]:
     ways = [(key, way) for key in results.measured() for way in ONE_WAY if results.sizes(key, way)]
     if ways:
         made += _ways(results, ways, name, folder / f"{name}-ways")
-    flows = [key for key in results.measured() if _flow_rates(results, key)]
-    if flows:
-        made += _bars(results, flows, name, folder / f"{name}-flows")
+    for figure, what in FLOWS.items():
+        curves = {
+            results.labels[key]: {s: max(r) for s, r in results.rates_by_size(key, figure).items()}
+            for key in results.measured()
+        }
+        made += rates(curves, f"Bandwidth {what} on {name}", folder / f"{name}-{figure}")
     return made
+
+
+def rates(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> list[Path]:
+    """Bytes per second over the size, by label; nothing for a single size."""
+    curves = {label: points for label, points in curves.items() if len(points) > 1}
+    if not curves:
+        return []
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for label, points in curves.items():
+        axes.plot(list(points), [8e-6 * rate for rate in points.values()], "o-", label=label)
+    _size_axis(axes, sorted({size for points in curves.values() for size in points}))
+    axes.set_ylabel("bandwidth, Mbit/s (best round)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(title)
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
+
+
+def times(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> list[Path]:
+    """Seconds over the size, by label."""
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for label, points in curves.items():
+        style = "k:" if label.startswith("sum") else "o-"
+        axes.plot(list(points), [1e6 * t for t in points.values()], style, label=label)
+    _size_axis(axes, sorted({size for points in curves.values() for size in points}))
+    axes.set_yscale("log")
+    axes.set_ylabel("half a round trip, us (minimum)")
+    axes.set_title(title)
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
 
 
 def save(plot: Any, figure: Any, path: Path) -> list[Path]:
@@ -131,7 +178,7 @@ def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
     found = {}
     for run in results.runs:
         at = (run.task.figure, run.variant)
-        if run.contestant == key and run.task.figure in ("stream", "bidirectional"):
+        if run.contestant == key and run.task.figure in FLOWS:
             try:
                 found[at] = 8e-6 * results.rate(key, *at)
             except NotMeasuredError:
@@ -161,10 +208,9 @@ def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: 
 def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
     plot = pyplot()
     bars = [(key, at, rate) for key in keys for at, rate in _flow_rates(results, key).items()]
-    texts = {"stream": "one way", "bidirectional": "both ways"}
     figure, axes = plot.subplots(figsize=(8, 0.4 + 0.32 * len(bars)))
     labels = [
-        ", ".join(filter(None, (results.labels[key], texts[figure_], variant)))
+        ", ".join(filter(None, (results.labels[key], FLOWS[figure_], variant)))
         for key, (figure_, variant), _ in bars
     ]
     colours = ["tab:blue" if key.startswith("isthmus") else "silver" for key, _, _ in bars]

@@ -63,10 +63,11 @@ class Options:
     figures: tuple[str, ...] = ()
     traffic: bool = False
     seconds: float = 3.0
+    stream_sizes: tuple[int, ...] = ()
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.sizes or self.figures)
+        return bool(self.sizes or self.figures or self.stream_sizes)
 
 
 def entries(
@@ -259,17 +260,16 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
     if contestant.ceiling is not None:  # all but Isthmus have a tenth of the rate
         sizes = list(options.sizes) or [LATENCY_BYTES, 64 * KIB, MIB, LARGEST]
         each = max(1, each // 10)
+    flows = tasks.flows(2, options.seconds, options.stream_sizes or (tasks.STREAM_BYTES,))
     made = tasks.pingpongs(sizes, each)
     if options.sizes and not options.figures:
         return [made] * options.passes
     if contestant.ceiling is None:
         made += tasks.one_way(options.sizes or (LATENCY_BYTES, MIB), each)
     if contestant.ceiling is None:
-        made += [*tasks.flows(2, options.seconds), tasks.loaded()]
+        made += [*flows, tasks.loaded()]
         made += tasks.paused(3) if not options.figures or "paused" in options.figures else []
-    return [
-        made if place.open or options.figures else tasks.flows(2, options.seconds)
-    ] * options.passes
+    return [made if place.open or options.figures else flows] * options.passes
 
 
 def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:

@@ -1,4 +1,4 @@
-"""How the links of nodes are shaped.
+"""Shaped links of nodes.
 
 A link sends one packet after another, at its rate. The kernel's shaper (tbf) lets a packet go as
 soon as it has tokens for it. A link that was idle has tokens for `burst` bytes, which pass at once.
@@ -17,9 +17,9 @@ _LATE = 20e-6  # seconds
 
 
 def segments(network: Network) -> int:
-    """The packets of a super-packet on shaped links of nodes. Without a minimum TCP would send far
-    hosts two at a time: when 16 nodes all sent to all, the WAN box delivered 6 ms late on average,
-    60 at most. A minimum of six made that 50 us, and 1.5 ms (2 cores, November 2026)."""
+    """The packets of a super-packet on shaped links of nodes. Without a minimum TCP sends far
+    hosts two at a time. When 16 nodes did so, the WAN box delivered 6 ms late on average. A minimum
+    of six made that 50 us (2 cores, November 2026)."""
     frame = 8 * (network.mtu + LAN_OVERHEAD)
     sites = {
         site: sum(node.ports[0].rate or 0 for node in network.of_site(site, "node")) / frame

@@ -89,7 +89,8 @@ class Zipper(_Table):
 
 class Tcp(_Table):
     """TCP settings of every node. The kernel grows a socket's buffers from the initial size up to
-    `buffer`, and under memory pressure shrinks them to the least. None: the kernel's usual size."""
+    `buffer`, and under memory pressure shrinks them to the least. A size that is not given is the
+    kernel's."""
 
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
     buffer: Size = Size.parse("64 MB")

@@ -1,4 +1,4 @@
-"""How busy other programs kept the machine during a benchmark: whether its times prove anything."""
+"""The load that other programs put on the machine during a benchmark."""
 
 import os
 import statistics
@@ -88,7 +88,7 @@ def used_cores(seconds: float) -> float:
 
 
 def _ticks() -> list[int]:
-    """Of all cores together: user, nice, system, idle, iowait, irq, softirq, steal."""
+    """All cores have these together: user, nice, system, idle, iowait, irq, softirq, steal."""
     with Path("/proc/stat").open() as file:
         return [int(word) for word in file.readline().split()[1:9]]
 

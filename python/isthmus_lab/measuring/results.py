@@ -58,8 +58,8 @@ class Results(Samples[Run]):
         return statistics.median(self.round_trips(contestant, size)) / 2
 
     def spread(self, contestant: str, size: int) -> float:
-        """How much the least one-way time differs between passes; within one pass, the median's
-        distance from the least."""
+        """The difference of the least one-way times of the passes. Within one pass it is the
+        distance of the median from the least."""
         runs = [run for run in self._of(contestant, "pingpong") if run.task.bytes == size]
         least = [min(run.seconds) / 2 for run in runs if run.seconds]
         if len(least) > 1:
@@ -86,6 +86,13 @@ class Results(Samples[Run]):
         if not sizes:
             raise self._missing(contestant, "the pingpong")
         return max(self.bandwidth(contestant, size) for size in sizes)
+
+    def largest_bandwidth(self, contestant: str) -> float:
+        """That of the largest message of the pingpong."""
+        sizes = self.sizes(contestant)
+        if not sizes:
+            raise self._missing(contestant, "the pingpong")
+        return self.bandwidth(contestant, sizes[-1])
 
     def best_rate(self, contestant: str) -> float:
         """The best one-way rate, in the pingpong or in a stream."""

@@ -8,12 +8,13 @@ from typing import Any
 
 from isthmus_lab.bench.coll import tasks
 from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.bench.coll.roster import label_in
 from isthmus_lab.bench.coll.tasks import size_text
 from isthmus_lab.bench.coll.variants import ranks_of
 from isthmus_lab.bench.figures import folder_for, pyplot, save
 from isthmus_lab.measuring.samples import NotMeasuredError
 
-_THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
+THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
 _MARKS = (8, 512, 32 << 10, 1 << 20, 32_000_000)
 
 
@@ -33,8 +34,8 @@ def coll(results: CollResults, name: str, folder: Path) -> list[Path]:
             path = folder / re.sub(r"[^\w.]+", "-", f"{name} {variant} {collective}{order}")
             one = _Drawing(results, collective, found, interleaved, variant, title, path)
             made += one.times()
-            if collective in _THROUGHPUT:
-                made += one.throughput(*_THROUGHPUT[collective])
+            if collective in THROUGHPUT:
+                made += one.throughput(*THROUGHPUT[collective])
     return made + _over_ranks(results, name, folder)
 
 
@@ -150,7 +151,8 @@ class _Drawing:
                     continue
                 points.append((size, time))
             if points:
-                curves.append((self._results.labels[key], _style(key), points))
+                label = label_in(self._results.labels[key], self._collective)
+                curves.append((label, _style(key), points))
         if self._variant in self._results.wires:
             points = [
                 (size, self._results.bound(self._collective, size, self._variant))
@@ -173,7 +175,7 @@ class _Drawing:
 
 
 def _style(key: str) -> dict[str, Any]:
-    if key.startswith("native-"):
+    if key.startswith(("native-", "inside-")):
         return {"linewidth": 1.1, "marker": ".", "markersize": 4}
     if "/" in key:
         return {"linewidth": 1.3, "linestyle": "--", "marker": "x", "markersize": 4}

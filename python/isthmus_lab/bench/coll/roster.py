@@ -27,19 +27,29 @@ SENDERS = (1, 2, 4, 8)
 ALL_SENDERS = (*SENDERS, 16)  # more than the wide area of `matsuda16` carries
 Contestant = IsthmusWorld | NativeWorld
 
-# The algorithms of Matsuda et al., and those that they compare them with.
+# The algorithms of Matsuda et al., and those that they compare them with: for bcast / allreduce.
+_BOTH = ("bcast", "allreduce")
 OLDER, FLAT = "two-level", "flat"
 _PAPERS = {
-    OLDER: ("farfirst, two-tier", "bcast=farfirst,allreduce=two-tier"),
-    FLAT: ("van de Geijn, Rabenseifner", "bcast=van-de-geijn,allreduce=rabenseifner"),
+    OLDER: ("farfirst / two-tier", "bcast=farfirst,allreduce=two-tier"),
+    FLAT: ("van de Geijn / Rabenseifner", "bcast=van-de-geijn,allreduce=rabenseifner"),
     **{
         f"senders={n}": (
-            f"the same over the WAN, n = {n}",
+            f"van de Geijn / Rabenseifner over the WAN, n = {n}",
             f"bcast=van-de-geijn-wan:senders={n},allreduce=rabenseifner-wan:senders={n}",
         )
         for n in ALL_SENDERS
     },
 }
+
+
+def label_in(label: str, collective: str) -> str:
+    """A contestant's label in a picture of one collective: of two algorithms, the one for it."""
+    before, slash, after = label.partition(" / ")
+    if not slash or collective not in _BOTH:
+        return label
+    algorithm, over, rest = after.partition(" over ")
+    return f"{before if collective == _BOTH[0] else algorithm}{over}{rest}"
 
 
 def paper(name: str) -> str:
@@ -58,6 +68,8 @@ def contestants(
     found: list[Contestant] = [one for one in ours if not one.choices]
     if place.lab and place.open:
         found += _natives(place, natives, options, wanted, say)
+    elif place.lab:
+        found += _inside(place, natives, options, wanted, say)
     wanted.check()
     return [*found, *(one for one in ours if one.choices)]
 
@@ -110,6 +122,35 @@ def _ours(
                 tune(files[text], grid, _mpicc(natives), passes, say)
         algorithms = named_in(choices)
         made.append(IsthmusWorld(key, label, files[text], blocks, choices, algorithms, papers))
+    return made
+
+
+def _inside(
+    place: Place,
+    natives: Sequence[Mpi],
+    options: Options,
+    wanted: Callable[[str], bool],
+    say: Callable[[str], None],
+) -> list[NativeWorld]:
+    """For sites that no native MPI joins: each MPI inside each site, with as many ranks as all
+    sites have together."""
+    assert place.network
+    ranks = sum(one.size for one in place_ranks(place.grid.cluster, _parts(place, options)))
+    made: list[NativeWorld] = []
+    for mpi in natives:
+        for site in place.grid.cluster:
+            key, label = f"inside-{site}-{mpi.key}", f"{mpi.label}, inside {site}"
+            if not wanted(key):
+                continue
+            try:
+                program = prepare(mpi.mpicc, None, COLL)
+            except IsthmusError as error:
+                say(f"{label} is left out: {error}")
+                continue
+            hosts = tuple(node.name for node in place.network.of_site(site, "node")[:ranks])
+            blocks = (Block(site, ranks, ""),)
+            setting = peers.settings(mpi)[0]
+            made.append(NativeWorld(key, label, mpi, program, blocks, setting, hosts))
     return made
 
 

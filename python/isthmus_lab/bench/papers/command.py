@@ -50,8 +50,9 @@ def papers(
     [bold]isthmus bench papers hablot-fig4 --figures figures/[/bold]
       Figure 4 of Hablot et al. 2007, with a drawing.
 
-    The exit status is 1 if a figure could not be measured. It ignores whether a number falls short
-    of a paper's: the papers' machines were different."""
+    The exit status is 1 if a figure or a contestant could not be measured, or if other programs
+    kept the machine too busy to judge a number. It ignores whether a number falls short of a
+    paper's: the papers' machines were different."""
     signal.signal(signal.SIGTERM, common.leave)
     if list_:
         print(report.shelf(shelf.chosen(names or ["*"])))
@@ -77,7 +78,8 @@ def papers(
         outcome = play.play(recipe, quick, figures_folder, common.say)
         print(report.markdown(outcome, quick), end="\n\n", flush=True)
         if figures_folder is not None:
-            for path in figures.beside(outcome, figures_folder / recipe.name):
+            folder = figures_folder / recipe.name
+            for path in [*figures.together(outcome, folder), *figures.beside(outcome, folder)]:
                 common.say(f"drawn: {path}")
         outcomes.append(outcome)
         if json_file is not None:  # as far as it is done

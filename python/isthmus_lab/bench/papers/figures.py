@@ -4,6 +4,18 @@ from pathlib import Path
 
 from isthmus_lab.bench.figures import folder_for, pyplot, save
 from isthmus_lab.bench.papers.play import Outcome
+from isthmus_lab.measuring.samples import NotMeasuredError
+
+
+def together(outcome: Outcome, folder: Path) -> list[Path]:
+    """Draws several measurements in one picture. Returns nothing if a part is missing."""
+    if outcome.recipe.draw is None:
+        return []
+    folder_for(folder)
+    try:
+        return outcome.recipe.draw(outcome.measured, folder)
+    except NotMeasuredError:
+        return []
 
 
 def beside(outcome: Outcome, folder: Path) -> list[Path]:

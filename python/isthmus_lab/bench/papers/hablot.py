@@ -7,9 +7,11 @@ from isthmus_lab.bench.app.layouts import ONE, QUARTER
 from isthmus_lab.bench.limits import DIRECT, OURS, TCP
 from isthmus_lab.bench.papers.readings import (
     as_fast,
+    best_native,
     gain,
     mean_over_native,
     natives,
+    noise_of,
     only,
     repeated,
 )
@@ -23,6 +25,7 @@ PAPER = Paper(
 
 _MEGABITS = 8e-6
 _KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
+_BY_CHANCE = 1.15
 
 
 def _sizes(*sizes: str) -> tuple[str, ...]:
@@ -43,11 +46,18 @@ def _added(contestant: str, where: str = "") -> Callable[[Measured], float]:
     return here
 
 
-def _added_by_natives(where: str = "") -> Callable[[Measured], float]:
+def _added_by(family: str, where: str = "") -> Callable[[Measured], float]:
     def here(measured: Measured) -> float:
-        results = measured.p2p(where)
-        times = [results.one_way(key, LATENCY_BYTES) for key in natives(results)]
-        return 1e6 * min(times) - _latency(TCP, where)(measured)
+        key = best_native(measured.p2p(where), family)
+        return _latency(key, where)(measured) - _latency(TCP, where)(measured)
+
+    return here
+
+
+def _noise_by(family: str, where: str = "") -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        key = best_native(measured.p2p(where), family)
+        return noise_of(key, TCP, where=where)(measured)
 
     return here
 
@@ -61,27 +71,12 @@ def _best_of_natives(measured: Measured) -> float:
     return _MEGABITS * max(results.best_bandwidth(key) for key in natives(results))
 
 
-def _at_largest(contestant: str) -> Callable[[Measured], float]:
-    """At the largest size, since a link's queue takes smaller messages at once."""
+def _half(contestant: str, unit: float) -> Callable[[Measured], float]:
+    """The size with half of the contestant's best bandwidth; `unit` in bytes."""
 
     def here(measured: Measured) -> float:
         results = measured.p2p()
-        sizes = results.sizes(contestant)
-        if not sizes:
-            raise NotMeasuredError(f"{contestant}: the pingpong was not measured")
-        return _MEGABITS * results.bandwidth(contestant, sizes[-1])
-
-    return here
-
-
-def _native_at_largest(measured: Measured) -> float:
-    return max(_at_largest(key)(measured) for key in natives(measured.p2p()))
-
-
-def _half(contestant: str) -> Callable[[Measured], float]:
-    def here(measured: Measured) -> float:
-        results = measured.p2p()
-        return half_bandwidth_size(results, contestant, results.best_bandwidth(contestant)) / 1e6
+        return half_bandwidth_size(results, contestant, results.best_bandwidth(contestant)) / unit
 
     return here
 
@@ -113,14 +108,17 @@ _LATENCY_INSIDE = Measurement(
         *("--rounds=200", "--passes=2"),
     ),
 )
-# The paper's link between two nodes of one site.
-_WIRE = (*_INSIDE, "--set", "site.a.link=1 Gbit/s")
+# The paper's link between two nodes of one site, where TCP takes 41 us. Only a WAN box delays, and
+# sends every packet by itself; so the nodes stand in two sites.
+_WIRE = (*_HABLOT, "--set", "wan.delay=0.01 ms")
+_ON_THE_WIRE = only(TCP, DIRECT, "native-*-default")
 _CURVE_INSIDE = Measurement(
     "p2p",
-    (*_WIRE, "--figure=pingpong", *only(TCP, OURS, "native-*-default"), "--rounds=50"),
+    (*_WIRE, "--figure=pingpong", *_ON_THE_WIRE, "--rounds=50"),
     (
-        *(*_WIRE, *_sizes("1 KiB", "8 KiB", "64 KiB", "128 KiB", "1 MiB", "16 MiB")),
-        *(*only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
+        *_WIRE,
+        *_sizes("1 KiB", "4 KiB", "8 KiB", "16 KiB", "64 KiB", "128 KiB", "1 MiB", "16 MiB"),
+        *(*_ON_THE_WIRE, "--rounds=20", "--passes=2"),
     ),
 )
 # The limit of socket buffers in default kernels.
@@ -161,13 +159,19 @@ _BEGUN = Measurement(
 
 
 def _bear_it(measured: Measured) -> float:
-    """Kernels that lose less than 20 % when split over the wide area."""
+    """Kernels that lose less than 20 % when split over the wide area. One that gains much by that
+    shows that the executions differ by chance, so that nothing can be said."""
     found = []
     for kernel in _KERNELS:
         try:
-            found.append(gain(DIRECT, kernel, ONE)(measured) > 1 / 1.2)
+            times_as_fast = gain(DIRECT, kernel, ONE)(measured)
         except NotMeasuredError:
             continue
+        if times_as_fast > _BY_CHANCE:
+            raise NotMeasuredError(
+                f"{kernel} was {times_as_fast:.2f} times as fast when split: only noise"
+            )
+        found.append(times_as_fast > 1 / 1.2)
     if not found:
         raise NotMeasuredError("no kernel was measured")
     return float(sum(found))
@@ -182,11 +186,11 @@ def _finished(measured: Measured) -> float:
 
 
 _APPS = ("--testbed", "hablot16")
-_MPIS = ("--native=openmpi", "--native=mpich")
+_MPIS = ("--native=mpich", "--native=openmpi")  # the first is the reference, as in the paper
 _COMPARED = Measurement(
     "app",
     (
-        *(*_APPS, "-n", "16", "--class=W", "--layout=split", "--repetitions=5"),
+        *(*_APPS, *_MPIS, "-n", "16", "--class=W", "--layout=split", "--repetitions=5"),
         *only(DIRECT, "isthmus", "native-*-default"),
     ),
     (
@@ -210,20 +214,24 @@ RECIPES = (
         {"": _LATENCY, _IN: _LATENCY_INSIDE},
         (
             Claim("TCP, one way", 5812, _latency(TCP), "us"),
-            Claim("MPICH2 adds; here Isthmus, direct", 6, _added(DIRECT), "us", "at most"),
+            Claim("MPICH2 adds; here Isthmus, direct", 6, _added(DIRECT), "us", "at most",
+                  noise_of(DIRECT, TCP)),
             Claim(
                 "MPICH-Madeleine adds; here Isthmus, two gateways",
-                14, _added(OURS), "us", "at most",
+                14, _added(OURS), "us", "at most", noise_of(OURS, TCP),
             ),
-            Claim("MPICH2 adds; here the best native MPI", 6, _added_by_natives(), "us"),
+            Claim("MPICH2 adds; here MPICH", 6, _added_by("mpich"), "us", "", _noise_by("mpich")),
+            Claim("Open MPI adds", 8, _added_by("openmpi"), "us", "", _noise_by("openmpi")),
             Claim("in one cluster: TCP, one way", 41, _latency(TCP, _IN), "us"),
             Claim("in one cluster: MPICH2 adds; here Isthmus", 5, _added(OURS, _IN), "us"),
-            Claim(
-                "in one cluster: the same; here the best native MPI",
-                5, _added_by_natives(_IN), "us",
-            ),
+            Claim("in one cluster: MPICH2 adds; here MPICH", 5, _added_by("mpich", _IN), "us", "",
+                  _noise_by("mpich", _IN)),
+            Claim("in one cluster: Open MPI adds", 5, _added_by("openmpi", _IN), "us", "",
+                  _noise_by("openmpi", _IN)),
         ),
-        "The nodes are of one host, where TCP between two takes some 10 us.",
+        "The nodes are of one host, where TCP between two takes some 10 us. The paper also has "
+        "YAMPII (7 us more than TCP over the wide area, 5 inside), which is not packaged, and "
+        "MPICH-Madeleine inside a cluster (21).",
     ),
     Recipe(
         "hablot-fig2",
@@ -232,11 +240,15 @@ RECIPES = (
         "bandwidth in one cluster",
         {"": _CURVE_INSIDE},
         (
-            Claim("TCP's", 940, _at_largest(TCP), "Mbit/s"),
-            Claim("the best MPI's; here Isthmus's", 940, _at_largest(OURS), "Mbit/s"),
-            Claim("the same; here the best native's", 940, _native_at_largest, "Mbit/s"),
+            Claim("TCP's best", 940, _best(TCP), "Mbit/s"),
+            Claim("every MPI's; here Isthmus's, direct", 940, _best(DIRECT), "Mbit/s"),
+            Claim("every MPI's; here the best native's", 940, _best_of_natives, "Mbit/s"),
+            Claim("half of it is reached at; here by TCP", 8, _half(TCP, 1e3), "kB"),
+            Claim("the same; here by Isthmus, direct", 8, _half(DIRECT, 1e3), "kB"),
         ),
-        "Inside a cluster messages go by its own MPI. Of the largest message: 64 MiB (quick: 16).",
+        "The two nodes stand in two sites with the paper's link between them: 1 Gbit/s and some "
+        "41 us. Isthmus takes the sites for clusters. Inside a cluster messages go by its own MPI, "
+        "whose curve is drawn.",
     ),
     Recipe(
         "hablot-fig3",
@@ -245,9 +257,9 @@ RECIPES = (
         "bandwidth over the wide area, kernels as they come",
         {"": _DEFAULT},
         (
-            Claim("TCP's best", 120, _best(TCP), "Mbit/s"),
-            Claim("the best MPI's; here Isthmus's", 120, _best(OURS), "Mbit/s", "at least"),
-            Claim("the best MPI's; here the best native's", 120, _best_of_natives, "Mbit/s"),
+            Claim("nobody's is above; here TCP's best", 120, _best(TCP), "Mbit/s"),
+            Claim("nobody's is above; here Isthmus's", 120, _best(OURS), "Mbit/s", "at least"),
+            Claim("nobody's is above; here the best native's", 120, _best_of_natives, "Mbit/s"),
         ),
         "Socket buffers grow to at most 208 KiB, the limit of kernels as they come. A native MPI "
         "that sets its buffers itself has the host's limit.",
@@ -260,7 +272,7 @@ RECIPES = (
         {"": _TUNED_CURVE},
         (
             Claim("the best MPI's; here Isthmus's", 910, _best(OURS), "Mbit/s", "at least"),
-            Claim("half of it is reached at", 1, _half(OURS), "MB", "at most"),
+            Claim("half of it is reached at", 1, _half(OURS, 1e6), "MB", "at most"),
             Claim("the best MPI's; here the best native's", 910, _best_of_natives, "Mbit/s"),
         ),
     ),
@@ -276,8 +288,8 @@ RECIPES = (
             Claim("kernels at most 1.02 times the best native MPI's time", None, as_fast),
             Claim("time over the best native MPI's, geometric mean", None, mean_over_native),
         ),
-        "Classes are W (quick: S, and A of EP, on 4 + 4 nodes). The paper shows bars without "
-        "numbers.",
+        "Classes are W (quick: S, and A of EP, on 4 + 4 nodes), where the paper has B. The "
+        "reference is MPICH, as there; the paper shows bars without numbers.",
     ),
     Recipe(
         "hablot-fig6-7",
@@ -287,7 +299,7 @@ RECIPES = (
         {"": _PROGRAMS},
         (
             Claim("kernels that lose less than 20 % (Figure 6)", 4, _bear_it, sense="at least"),
-            Claim("EP, split over one site (Figure 6)", 1, gain(DIRECT, "ep", ONE)),
+            Claim("EP, split over one site (Figure 6: close to 1)", 1, gain(DIRECT, "ep", ONE)),
             Claim("LU, split over a quarter (Figure 7)", 4, gain(DIRECT, "lu", QUARTER)),
             Claim("BT, split over a quarter (Figure 7)", 4, gain(DIRECT, "bt", QUARTER)),
             Claim("FT, split over a quarter (Figure 7)", 3, gain(DIRECT, "ft", QUARTER)),

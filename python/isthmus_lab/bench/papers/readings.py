@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 
+from isthmus.measuring.tasks import LATENCY_BYTES
 from isthmus_lab.bench.app.layouts import SPLIT
 from isthmus_lab.bench.limits import DIRECT
 from isthmus_lab.bench.papers.recipe import Measured
@@ -24,6 +25,24 @@ def natives(results: Results) -> list[str]:
     if not found:
         raise NotMeasuredError("no native MPI was measured")
     return found
+
+
+def noise_of(*contestants: str, where: str = "") -> Callable[[Measured], float]:
+    """The uncertainty of a difference of these latencies, in microseconds."""
+
+    def here(measured: Measured) -> float:
+        results = measured.p2p(where)
+        return 1e6 * sum(results.spread(key, LATENCY_BYTES) for key in contestants)
+
+    return here
+
+
+def best_native(results: Results, family: str = "") -> str:
+    """The native MPI of that family with the least latency."""
+    keys = [key for key in natives(results) if key.startswith(f"native-{family}")]
+    if not keys:
+        raise NotMeasuredError(f"no native {family} was measured")
+    return min(keys, key=lambda key: results.one_way(key, LATENCY_BYTES))
 
 
 def gain(contestant: str, kernel: str, layout: str, where: str = "") -> Callable[[Measured], float]:

@@ -3,16 +3,23 @@ them beside the paper's."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from isthmus_lab.bench.app.results import AppResults
 from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.bench.sim.results import SimResults
 from isthmus_lab.measuring.results import Results
 from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 
 ResultsT = TypeVar("ResultsT")
-Kind = Literal["p2p", "coll", "app"]
-_RESULTS: dict[Kind, type[Samples[Any]]] = {"p2p": Results, "coll": CollResults, "app": AppResults}
+Kind = Literal["p2p", "coll", "app", "sim"]
+RESULTS: dict[Kind, type[Samples[Any]] | type[SimResults]] = {
+    "p2p": Results,
+    "coll": CollResults,
+    "app": AppResults,
+    "sim": SimResults,
+}
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,11 @@ class Measurement:
 class Measured:
     """The results of a recipe's measurements, by their names."""
 
-    found: dict[str, Samples[Any]] = field(default_factory=dict)
+    found: dict[str, Samples[Any] | SimResults] = field(default_factory=dict)
 
     def add(self, name: str, kind: Kind, data: Mapping[str, Any]) -> None:
         """Adds the --json of a benchmark. ValueError, KeyError, TypeError if it is malformed."""
-        results = _RESULTS[kind]()
+        results = RESULTS[kind]()
         results.merge(dict(data))
         self.found[name] = results
 
@@ -57,6 +64,9 @@ class Measured:
     def app(self, name: str = "") -> AppResults:
         return self._of(name, AppResults)
 
+    def sim(self, name: str = "") -> SimResults:
+        return self._of(name, SimResults)
+
     def _of(self, name: str, kind: type[ResultsT]) -> ResultsT:
         results = self.found.get(name)
         if not isinstance(results, kind):
@@ -68,18 +78,25 @@ class Measured:
 class Claim:
     """A number of the paper, in `unit` (empty for ratios), and its value here. `sense` says on
     which side of the paper's number a value is good; it is "" if the side means nothing, since the
-    paper's machines were different. `paper` None: the paper shows only a curve, or leaves it to
-    future work."""
+    paper's machines were different. `paper` None: the paper has no number for it. `noise` is for
+    differences of times: how far the value may be off, from one pass to another."""
 
     what: str
     paper: float | None
     here: Callable[[Measured], float]
     unit: str = ""
     sense: Literal["at least", "at most", ""] = ""
+    noise: Callable[[Measured], float] | None = None
 
-    def well(self, value: float) -> bool | None:
-        """Returns None without a judgement."""
+    @property
+    def judged(self) -> bool:
+        return self.paper is not None and bool(self.sense)
+
+    def well(self, value: float, noise: float = 0.0) -> bool | None:
+        """Returns None without a judgement: if there is none, or if the noise could turn it."""
         if self.paper is None or not self.sense:
+            return None
+        if self.noise is not None and (value <= 0 or abs(value - self.paper) < noise):
             return None
         return value >= self.paper if self.sense == "at least" else value <= self.paper
 
@@ -87,7 +104,7 @@ class Claim:
 @dataclass(frozen=True)
 class Recipe:
     """`figure` is its name in the paper, `about` its subject, `remark` the differences from
-    there."""
+    there. `draw` draws what several measurements show together."""
 
     name: str
     paper: Paper
@@ -96,3 +113,4 @@ class Recipe:
     measurements: Mapping[str, Measurement]
     claims: tuple[Claim, ...]
     remark: str = ""
+    draw: Callable[[Measured, Path], list[Path]] | None = None

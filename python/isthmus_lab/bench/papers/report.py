@@ -26,8 +26,9 @@ def markdown(outcome: Outcome, quick: bool) -> str:
     for measurement in recipe.measurements.values():
         lines += ["", f"    isthmus bench {' '.join(_quoted(measurement.command(quick)))}"]
     lines += ["", "| | paper | here | |", "|---|---|---|---|"]
-    lines += [_row(found, recipe.figure) for found in outcome.findings]
+    lines += [_row(found) for found in outcome.findings]
     lines += [f"\nNot measured: {failure}" for failure in outcome.failures]
+    lines += [f"\n{sentence}" for sentence in outcome.machines]
     return "\n".join([*lines, *(["", recipe.remark] if recipe.remark else [])])
 
 
@@ -35,15 +36,11 @@ def _quoted(words: Sequence[str]) -> list[str]:
     return [f"'{word}'" if set(word) & set(" *%") else word for word in words]
 
 
-def _row(found: Finding, figure: str) -> str:
+def _row(found: Finding) -> str:
     claim = found.claim
-    paper = "a curve" if figure.startswith("Figure") else "-"  # sections name future work
-    if claim.paper is not None:
-        paper = _number(claim.paper, claim.unit)
-    if found.value is None:
-        return f"| {claim.what} | {paper} | - | {found.why} |"
-    word = {True: "reached", False: "not reached", None: ""}[found.well]
-    return f"| {claim.what} | {paper} | {_number(found.value, claim.unit)} | {word} |"
+    paper = "no number" if claim.paper is None else _number(claim.paper, claim.unit)
+    here = "-" if found.value is None else _number(found.value, claim.unit)
+    return f"| {claim.what} | {paper} | {here} | {found.word} |"
 
 
 def _number(value: float, unit: str) -> str:
@@ -63,9 +60,12 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
                 "paper": found.claim.paper,
                 "here": found.value,
                 "well": found.well,
+                "noise": found.noise,
                 "why": found.why,
             }
             for found in outcome.findings
         ],
         "failures": outcome.failures,
+        "busy": any(found.busy for found in outcome.findings),
+        "machines": outcome.machines,
     }

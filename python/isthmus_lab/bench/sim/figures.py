@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from isthmus_lab.bench.coll.figures import THROUGHPUT
 from isthmus_lab.bench.coll.tasks import size_text
 from isthmus_lab.bench.figures import folder_for, pyplot, save
 from isthmus_lab.bench.sim.results import SimRun
@@ -25,7 +26,36 @@ def draw(runs: Sequence[SimRun], folder: Path) -> list[Path]:
                 some = [run for run in mine if run.ranks == ranks]
                 title = f"{collective}, {clusters} clusters, {ranks} ranks"
                 made += _curves(some, title, "size", lambda run: run.bytes, folder)
+                if collective in THROUGHPUT:
+                    made += _throughput(some, title, folder)
     return made
+
+
+def _throughput(runs: Sequence[SimRun], title: str, folder: Path) -> list[Path]:
+    """Like Matsuda et al.'s Figure 6."""
+    sizes = sorted({run.bytes for run in runs})
+    if len(sizes) < 2:
+        return []
+    formula, power = THROUGHPUT[runs[0].collective]
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for asked in dict.fromkeys(run.asked for run in runs):
+        points = sorted(
+            (run.bytes, 1e-6 * run.bytes * run.ranks**power / run.seconds)
+            for run in runs
+            if run.asked == asked
+        )
+        axes.plot(*zip(*points, strict=True), label=asked or "chosen", **_style(asked))
+    axes.set_xscale("log")
+    axes.set_xticks(sizes, [size_text(size) for size in sizes], rotation=30)
+    axes.minorticks_off()
+    axes.set_xlabel("size of the message")
+    axes.set_ylabel(f"{formula}, MB/s (simulated)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(title)
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"sim {title} throughput"))
 
 
 def _curves(

@@ -44,7 +44,7 @@ def _row(run: SimRun, runs: Sequence[SimRun]) -> list[str]:
     most = max(run.wan, key=lambda link: link["bytes"] + link["messages"], default=None)
     return [
         run.what,
-        run.algorithm if run.asked else f"{run.algorithm} (chosen)",
+        run.asked or f"{run.algorithm} (chosen)",
         f"{1e3 * run.seconds:.2f}",
         f"{run.over_bound:.2f}",
         f"{1e3 * run.estimate:.2f}",

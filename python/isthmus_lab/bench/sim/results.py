@@ -1,6 +1,7 @@
 """The output of isthmus-sim, and the times that no algorithm can beat."""
 
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -9,6 +10,8 @@ from isthmus.errors import RunError
 from isthmus_lab.bench.coll import bounds
 from isthmus_lab.bench.coll.bounds import Wires
 from isthmus_lab.bench.coll.tasks import size_text
+from isthmus_lab.measuring.machine import Machine
+from isthmus_lab.measuring.samples import NotMeasuredError
 
 
 class Network(BaseModel):
@@ -66,6 +69,30 @@ class SimRun(BaseModel):
     @property
     def over_bound(self) -> float:
         return self.seconds / self.bound if self.bound > 0 else 1
+
+
+@dataclass
+class SimResults:
+    """Simulations, read like the samples of other benchmarks. They do not depend on the machine."""
+
+    runs: list[SimRun] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    machines: dict[str, Machine] = field(default_factory=dict)
+    busy: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {"runs": [run.model_dump() for run in self.runs], "left": self.failed}
+
+    def merge(self, data: dict[str, Any]) -> None:
+        self.runs += [SimRun.model_validate(run) for run in data["runs"]]
+        self.failed += [str(sentence) for sentence in data["left"]]
+
+    def largest(self, collective: str, asked: str) -> SimRun:
+        """The simulation of the largest message by that algorithm; "": the chosen one."""
+        found = [r for r in self.runs if (r.collective, r.asked) == (collective, asked)]
+        if not found:
+            raise NotMeasuredError(f"{collective} by {asked or 'the chosen algorithm'}")
+        return max(found, key=lambda run: run.bytes)
 
 
 def _crossing(collective: str, size: int, members: int) -> int:
