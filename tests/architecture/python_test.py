@@ -12,6 +12,7 @@ ISTHMUS = PYTHON / "isthmus"
 
 # Each package of isthmus imports only those before it, and modules at the root.
 ORDER = [
+    "webpage",
     "doors",
     "measuring",
     "tune",

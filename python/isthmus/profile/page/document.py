@@ -5,14 +5,15 @@ from hashlib import sha256
 from pathlib import Path
 from string import Template
 
+from isthmus import webpage
 from isthmus.errors import UsageError
 from isthmus.profile import verdict
 from isthmus.profile.model import Profile
 from isthmus.profile.page import matrix, tables, whatif
-from isthmus.profile.page.markup import Html, html, paragraphs
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 from isthmus.version import VERSION
+from isthmus.webpage.markup import Html, html, paragraphs
 
 
 def write(profile: Profile, scenario: Scenario, prediction: Prediction | None, path: Path) -> None:
@@ -29,7 +30,8 @@ def write(profile: Profile, scenario: Scenario, prediction: Prediction | None, p
 
 def document(profile: Profile, scenario: Scenario, prediction: Prediction | None) -> str:
     program = " : ".join(" ".join(words) for words in profile.program)
-    style, script = _shipped("page.css"), _shipped("page.js")
+    style = Path(webpage.__file__).with_name("page.css").read_text(encoding="utf-8")
+    script = _shipped("page.js")
     crosses = prediction is not None and len(scenario.used()) > 0
     return Template(_shipped("page.html")).substitute(
         style=style,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import log
 
 from isthmus.profile.model import Profile
-from isthmus.profile.page.markup import Html, html
 from isthmus.units import format_bytes
+from isthmus.webpage.markup import Html, html
 from isthmus.whereabouts import ranks_text
 
 _MOST_CELLS = 48  # a side, and one more for each cluster

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from isthmus.profile import report, summary
 from isthmus.profile.model import Profile, Rank
-from isthmus.profile.page.markup import Html, bar, table
 from isthmus.units import format_bytes
+from isthmus.webpage.markup import Html, bar, table
 
 _MOST_CALLS = 12
 
