@@ -2,7 +2,7 @@
 nothing where it cannot find out."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +21,25 @@ def _offered(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
     return offer
 
 
-def _file(ctx: Any) -> str | None:
-    """The grid file that the command line or ISTHMUS_GRID names."""
-    given = (ctx.params.get(name) for name in ("grid", "file", "argument"))
-    named = next((word for word in given if word), None) or os.environ.get("ISTHMUS_GRID")
-    return str(named) if named else None
+def given(names: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Any, str], list[str]]:
+    """For names that depend on the options and arguments that stand before."""
+
+    def offer(ctx: Any, incomplete: str) -> list[str]:
+        return _offered(lambda: names(ctx.params))(incomplete)
+
+    return offer
 
 
-def _clusters(file: str) -> list[str]:
-    return list(later.fetch("isthmus.grid:load")(Path(file)).cluster)
+def _clusters(params: Mapping[str, Any]) -> list[str] | None:
+    """Those of the grid file that the command line or ISTHMUS_GRID names."""
+    words = (params.get(name) for name in ("grid", "file", "argument"))
+    named = next((word for word in words if word), None) or os.environ.get("ISTHMUS_GRID")
+    return list(later.fetch("isthmus.grid:load")(Path(named)).cluster) if named else None
 
 
-def clusters(ctx: Any, incomplete: str) -> list[str]:
-    """The clusters of a run: without a grid file, the two on this host."""
-    file = _file(ctx)
-    return _offered(lambda: _clusters(file) if file else ["east", "west"])(incomplete)
-
-
-def clusters_of_file(ctx: Any, incomplete: str) -> list[str]:
-    """The clusters of the grid file, if one is named."""
-    file = _file(ctx)
-    return _offered(lambda: _clusters(file) if file else [])(incomplete)
+# Without a grid file, a run has two clusters on this host.
+clusters = given(lambda params: _clusters(params) or ["east", "west"])
+clusters_of_file = given(lambda params: _clusters(params) or [])
 
 
 def _jobs() -> list[str]:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from isthmus import cli
 from isthmus.errors import RunError, UsageError
-from isthmus_lab.lab import commands, links, registry
+from isthmus_lab.lab import build, commands, links, registry
 
 
 @pytest.fixture
@@ -44,6 +45,28 @@ def test_what_changes_a_lab_wants_its_name(lab, command):
 def test_what_only_looks_takes_the_only_one(lab):
     assert registry.find(None) == lab
     assert registry.find(lab.id[:8], to_change=True) == lab
+
+
+def test_labs_links_and_nodes_are_completed(lab, monkeypatch, capsys):
+    def completed(line: str) -> list[str]:
+        monkeypatch.setenv("_ISTHMUS_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        with pytest.raises(SystemExit):
+            cli.main([])
+        said = capsys.readouterr()
+        assert said.err == ""
+        return said.out.split()
+
+    lab.note(build.facts(commands._network("hablot", 1, None, None)))
+    for command in ("cut", "restore", "set", "traffic"):
+        assert completed(f"isthmus lab {command} --lab ") == [lab.id]
+        assert completed(f"isthmus lab {command} --lab {lab.id} ") == ["a-b", "all"]
+    assert completed("isthmus lab cut a") == ["a-b", "all"]
+    for command in ("exec", "shell"):
+        assert completed(f"isthmus lab {command} --lab {lab.id} --on b") == ["b0", "b1"]
+    assert "a8" in completed("isthmus lab run hablot --on a")
+    assert completed("isthmus lab cut --lab none-such ") == []
 
 
 def test_commands_inside_a_lab_mean_that(lab, monkeypatch):

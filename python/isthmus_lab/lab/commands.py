@@ -3,8 +3,9 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -71,6 +72,19 @@ def _network(
     return work_out(short, testbed.resized(model, nodes, zippers))
 
 
+@completing.given
+def _nodes(params: Mapping[str, Any]) -> list[str]:
+    """Those of the testbed that is named before, otherwise those of the lab."""
+    if params.get("name"):
+        return list(_network(params["name"], None, None, None).nodes)
+    return list(model_of(registry.find(params.get("lab"))).nodes)
+
+
+def _on(text: str) -> Any:
+    """The option that names a node; `text` is its help."""
+    return typer.Option(metavar="NODE", help=text, autocompletion=_nodes)
+
+
 def _finish(status: int) -> None:
     raise typer.Exit(status)
 
@@ -129,9 +143,7 @@ def run(
     nodes: Nodes = None,
     zippers: Zippers = None,
     changes: Changes = None,
-    on: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Run the command on this node.")
-    ] = None,
+    on: Annotated[str | None, _on("Run the command on this node.")] = None,
 ) -> None:
     """Build a testbed, run a command in it, and take it down.
 
@@ -155,7 +167,7 @@ def shell(
     nodes: Nodes = None,
     zippers: Zippers = None,
     changes: Changes = None,
-    on: Annotated[str | None, typer.Option(metavar="NODE", help="The shell of this node.")] = None,
+    on: Annotated[str | None, _on("The shell of this node.")] = None,
     lab: LabId = None,
 ) -> None:
     """Open a shell in a new lab, or in one that runs."""
@@ -174,10 +186,7 @@ def shell(
 @lab_app.command("exec", cls=CommandOfWords)
 def exec_(
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
-    on: Annotated[
-        str | None,
-        typer.Option(metavar="NODE", help="Run it on this node, instead of beside all nodes."),
-    ] = None,
+    on: Annotated[str | None, _on("Run it on this node, instead of beside all nodes.")] = None,
     lab: LabId = None,
 ) -> None:
     """Run a command in a lab that runs already."""

@@ -26,7 +26,12 @@ LabId = Annotated[
     ),
 ]
 LinkName = Annotated[
-    str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one direction: 'a>b'; all: 'all'.")
+    str,
+    typer.Argument(
+        metavar="LINK",
+        help="A WAN link: a-b; one direction: 'a>b'; all: 'all'.",
+        autocompletion=completing.given(lambda params: _names(params.get("lab"))),
+    ),
 ]
 
 
@@ -35,6 +40,10 @@ def model_of(lab: Lab) -> Network:
     if "model" not in facts:
         raise RunError(f"lab {lab.id} is being built or taken down")
     return work_out(str(facts["testbed"]), testbed.Testbed.model_validate(facts["model"]))
+
+
+def _names(lab: str | None) -> list[str]:
+    return [*(link.name for link in model_of(registry.find(lab)).boxes), "all"]
 
 
 def _change(did: str, lab: str | None, link: str, to: dict[str, object]) -> None:
@@ -121,9 +130,7 @@ def stats(lab: LabId = None, json: AsJson = False) -> None:
 
 
 def traffic(
-    link: Annotated[
-        str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one direction: 'a>b'.")
-    ] = "all",
+    link: LinkName = "all",
     lab: LabId = None,
 ) -> None:
     """Print the traffic of the WAN links of a running lab, by milliseconds, as CSV.
