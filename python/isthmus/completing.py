@@ -31,7 +31,7 @@ def given(names: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[Any, str
 
 
 def _clusters(params: Mapping[str, Any]) -> list[str] | None:
-    """Those of the grid file that the command line or ISTHMUS_GRID names."""
+    """Clusters of the grid file, which the command line or ISTHMUS_GRID names."""
     words = (params.get(name) for name in ("grid", "file", "argument"))
     named = next((word for word in words if word), None) or os.environ.get("ISTHMUS_GRID")
     return list(later.fetch("isthmus.grid:load")(Path(named)).cluster) if named else None

@@ -15,6 +15,7 @@ from isthmus.profile.model import Profile
 from isthmus.profile.page import document
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
+from isthmus.webpage import frame
 
 profile_app = Application(
     name="profile",
@@ -93,7 +94,7 @@ def show(
     if figure_file:
         figure.draw(profile, figure_file)
     if html_file:
-        document.write(profile, wanted, prediction, html_file)
+        frame.write(document.document(profile, wanted, prediction), html_file)
     if as_json:
         json.dump(_sums(profile, wanted, prediction), sys.stdout, indent=1)
         print()

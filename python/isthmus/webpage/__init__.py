@@ -1,1 +1,1 @@
-"""Pages for a browser, each in one file that needs no network."""
+"""Pages for a browser. A page is one file, and works without a network."""

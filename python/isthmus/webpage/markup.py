@@ -1,7 +1,9 @@
-"""Small pieces of HTML. Text from a profile is escaped here, once."""
+"""Small pieces of HTML. Text is escaped here, once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
+
+_FIGURE = ' class="figure"'
 
 
 class Html(str):
@@ -12,23 +14,32 @@ def html(text: object) -> Html:
     return text if isinstance(text, Html) else Html(escape(str(text)))
 
 
-def table(caption: str, heads: Sequence[object], rows: Iterable[Sequence[object]]) -> Html:
-    """The first cell of a row is its head. Columns after it are figures, unless they are HTML."""
+def table(
+    caption: str,
+    heads: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    texts: Container[int] = (),
+) -> Html:
+    """The first cell of a row is its head. The others are figures, unless they are HTML or in a
+    column of `texts`, whose numbers count from the first after the head."""
     first, *others = map(html, heads)
     lines = [
         f'<div class="wide" role="region" tabindex="0" aria-label="{html(caption)}"><table>',
         f"<caption>{html(caption)}</caption>",
         f'<thead><tr><th scope="col">{first}</th>',
-        *(f'<th scope="col" class="figure">{head}</th>' for head in others),
+        *(
+            f'<th scope="col"{"" if i in texts else _FIGURE}>{head}</th>'
+            for i, head in enumerate(others)
+        ),
         "</tr></thead><tbody>",
     ]
     for name, *cells in rows:
         lines.append(f'<tr><th scope="row">{html(name)}</th>')
         lines += [
-            f"<td>{cell}</td>"
-            if isinstance(cell, Html)
-            else f'<td class="figure">{_together(html(cell))}</td>'
-            for cell in cells
+            f"<td>{html(cell)}</td>"
+            if isinstance(cell, Html) or i in texts
+            else f"<td{_FIGURE}>{_together(html(cell))}</td>"
+            for i, cell in enumerate(cells)
         ]
         lines.append("</tr>")
     return Html("\n".join([*lines, "</tbody></table></div>"]))

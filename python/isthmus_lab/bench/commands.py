@@ -13,7 +13,6 @@ from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.measuring.tasks import FIGURES, LARGEST
 from isthmus.options import grid_option
-from isthmus.tables import console
 from isthmus.units import parse_size
 from isthmus_lab.bench import common, figures, labs, limits, p2p, report, session
 from isthmus_lab.bench.ablation.command import ablation
@@ -21,6 +20,7 @@ from isthmus_lab.bench.app.command import app
 from isthmus_lab.bench.coll.command import coll
 from isthmus_lab.bench.common import (
     FiguresOption,
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -31,6 +31,7 @@ from isthmus_lab.bench.common import (
 )
 from isthmus_lab.bench.cost.command import cost
 from isthmus_lab.bench.io.command import io
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.papers.command import papers
 from isthmus_lab.bench.rma.command import rma
 from isthmus_lab.bench.sim.command import sim
@@ -127,6 +128,7 @@ def p2p_(
     traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure point-to-point messages between two clusters.
@@ -168,24 +170,21 @@ def p2p_(
         raise UsageError("--set needs --testbed")
     if between is not None and grid is None:
         raise UsageError("--between needs -g")
-    if figures_folder is not None:
-        figures.check()
+    out = Output(json_file, html_file, figures_folder)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options, within, set_ or [])
     else:
         place = inside_lab(within=within) if within else common.place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
-    out = console()
-    report.p2p_table(results, name, out)
+    report.p2p_table(results, name, out.sheet)
     wanted = [] if options.narrowed or set_ else limits.of_testbed(name)
     verdicts = judge(wanted, results)
-    status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
-    if figures_folder is not None:
-        drawn = figures.p2p(results, name, figures_folder)
-        for path in [*drawn, *draw_traffic(results, name, figures_folder)]:
-            out.print(f"drawn: {path}")
-    raise typer.Exit(status)
+
+    def draw(folder: Path) -> list[Path]:
+        return figures.p2p(results, name, folder) + draw_traffic(results, name, folder)
+
+    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts, draw))
 
 
 def _size(text: str) -> int:

@@ -1,6 +1,5 @@
-"""Parts that the commands of `isthmus bench` share: where they measure, and their output."""
+"""Parts that the commands of `isthmus bench` share: their options, and where they measure."""
 
-import json
 import os
 import platform
 import sys
@@ -10,17 +9,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isthmus import completing
 from isthmus.errors import UsageError
 from isthmus.options import grid_option
 from isthmus.version import VERSION
-from isthmus_lab.bench import report
-from isthmus_lab.bench.verdicts import Verdict, refused
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab, loopback, of_grid
-from isthmus_lab.measuring.samples import Samples
 
 TestbedOption = Annotated[
     str | None,
@@ -69,6 +64,14 @@ JsonOption = Annotated[
 FiguresOption = Annotated[
     Path | None,
     typer.Option("--figures", metavar="DIR", help="Draw figures in this folder, as PNG and SVG."),
+]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        help="Write tables and figures to a page, which a browser opens without a network.",
+    ),
 ]
 TrafficOption = Annotated[
     bool,
@@ -130,27 +133,6 @@ def again(words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     return [word for flag, values in words for value in values for word in (flag, value)]
 
 
-def finish(
-    name: str,
-    results: Samples[Any],
-    verdicts: Sequence[Verdict],
-    json_file: Path | None,
-    out: Console,
-    took: float,
-) -> int:
-    """Limits, failures and the JSON file; returns the exit status."""
-    verdicts = refused(verdicts, results.busy)
-    report.verdict_table(verdicts, out)
-    report.machines(results, out)
-    report.failures(results, out)
-    out.print(f"It took {took:.0f} s.")
-    if json_file is not None:
-        limits = [verdict.as_json() for verdict in verdicts]
-        write(json_file, {**facts(name), **results.as_json(), "limits": limits})
-    well = results.runs and not results.failed and all(verdict.well for verdict in verdicts)
-    return 0 if well else 1
-
-
 def facts(name: str) -> dict[str, Any]:
     return {
         "isthmus": VERSION,
@@ -159,10 +141,3 @@ def facts(name: str) -> dict[str, Any]:
         "kernel": platform.release(),
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-
-
-def write(path: Path, data: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(data, indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

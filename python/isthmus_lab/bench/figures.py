@@ -1,6 +1,7 @@
 """Figures like those of Hablot et al. (2 to 4): bandwidth over message size, and latency."""
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ FLOWS = {"stream": "one way", "bidirectional": "both ways"}
 def check() -> None:
     """UsageError if matplotlib is missing."""
     pyplot()
+
+
+def can_draw() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def pyplot() -> Any:

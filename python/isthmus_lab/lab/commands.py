@@ -74,7 +74,7 @@ def _network(
 
 @completing.given
 def _nodes(params: Mapping[str, Any]) -> list[str]:
-    """Those of the testbed that is named before, otherwise those of the lab."""
+    """Nodes of the testbed if the command line names one, otherwise of the lab."""
     if params.get("name"):
         return list(_network(params["name"], None, None, None).nodes)
     return list(model_of(registry.find(params.get("lab"))).nodes)

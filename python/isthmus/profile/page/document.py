@@ -1,43 +1,23 @@
-"""Fills the page and writes it."""
+"""Fills the page."""
 
-from base64 import b64encode
-from hashlib import sha256
 from pathlib import Path
 from string import Template
 
-from isthmus import webpage
-from isthmus.errors import UsageError
 from isthmus.profile import verdict
 from isthmus.profile.model import Profile
 from isthmus.profile.page import matrix, tables, whatif
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 from isthmus.version import VERSION
+from isthmus.webpage import frame
 from isthmus.webpage.markup import Html, html, paragraphs
-
-
-def write(profile: Profile, scenario: Scenario, prediction: Prediction | None, path: Path) -> None:
-    """UsageError if it cannot be written."""
-    text = document(profile, scenario, prediction)
-    try:
-        path.write_bytes(text.encode("utf-8", "replace"))
-    except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            f"--html {path}: cannot write: {what}", "Name a file in a folder where you may write."
-        ) from None
 
 
 def document(profile: Profile, scenario: Scenario, prediction: Prediction | None) -> str:
     program = " : ".join(" ".join(words) for words in profile.program)
-    style = Path(webpage.__file__).with_name("page.css").read_text(encoding="utf-8")
-    script = _shipped("page.js")
     crosses = prediction is not None and len(scenario.used()) > 0
-    return Template(_shipped("page.html")).substitute(
-        style=style,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        title=html(f"{program} - profile"),
+    script = _shipped("page.js") if crosses else ""
+    body = Template(_shipped("page.html")).substitute(
         program=html(program),
         run=paragraphs(_run(profile)),
         verdict=paragraphs(verdict.verdict(scenario, prediction)),
@@ -52,6 +32,7 @@ def document(profile: Profile, scenario: Scenario, prediction: Prediction | None
         command=html(" ".join(profile.command)),
         version=html(VERSION),
     )
+    return frame.framed(f"{program} - profile", body, script)
 
 
 def _run(profile: Profile) -> list[str]:
@@ -93,8 +74,3 @@ def _what_if(profile: Profile, scenario: Scenario, script: str) -> str:
 
 def _shipped(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """For the page's policy, which allows this text to run and no other."""
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

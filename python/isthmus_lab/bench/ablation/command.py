@@ -14,10 +14,10 @@ from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.itself import itself
-from isthmus.tables import console
 from isthmus_lab.bench import common
 from isthmus_lab.bench.ablation.cells import CELLS, MECHANISMS, Cell
-from isthmus_lab.bench.common import JsonOption
+from isthmus_lab.bench.common import HtmlOption, JsonOption
+from isthmus_lab.bench.output import Output, write_json
 
 # A figure is (cell, contestant, task).
 Figure = tuple[str, str, str]
@@ -37,6 +37,7 @@ def ablation(
         int, typer.Option(min=1, metavar="N", help="Number of turns of each mechanism.")
     ] = 5,
     json_file: JsonOption = None,
+    html_file: HtmlOption = None,
 ) -> None:
     """Measure what each mechanism of streams and of waiting gains.
 
@@ -59,8 +60,10 @@ def ablation(
                 {"off": mechanism, "figure": figure, "seconds": values}
                 for (mechanism, figure), values in times.items()
             ]
-            json_file.write_text(json.dumps(found, indent=1) + "\n")
-    console().print(_table(times, mechanisms))
+            write_json(json_file, found)
+    out = Output(None, html_file)
+    out.sheet.print(_table(times, mechanisms))
+    out.write("ablation", {})
 
 
 def _chosen(option: str, names: list[str] | None, known: dict[str, Any]) -> list[Any]:
@@ -110,7 +113,9 @@ def changes(without: list[float], with_it: list[float]) -> bool:
 
 
 def _table(times: Times, mechanisms: list[str]) -> Table:
-    table = Table("off", "figures", "least", "median", "most", "changed by 5 % or more")
+    table = Table(title="Time without a mechanism over the time with it", title_justify="left")
+    for column in ("off", "figures", "least", "median", "most", "changed by 5 % or more"):
+        table.add_column(column)
     for mechanism in mechanisms:
         found = ratios(times, mechanism)
         if not found:

@@ -10,10 +10,8 @@ from typing import Annotated
 import typer
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.tables import console
 from isthmus.units import parse_time
 from isthmus_lab.bench import common, labs
-from isthmus_lab.bench import figures as p2p_figures
 from isthmus_lab.bench.app import figures, limits, play, programs, roster
 from isthmus_lab.bench.app.layouts import LAYOUTS
 from isthmus_lab.bench.app.options import Options
@@ -22,6 +20,7 @@ from isthmus_lab.bench.app.results import AppResults
 from isthmus_lab.bench.common import (
     FiguresOption,
     GridOption,
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -29,6 +28,7 @@ from isthmus_lab.bench.common import (
     TestbedOption,
     TuneOption,
 )
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab
@@ -119,6 +119,7 @@ def app(
     tune: TuneOption = True,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure whole programs, split over the wide area and on one site.
@@ -163,8 +164,7 @@ def app(
     delays = _delays(delay)
     if delays and not common.in_labs(testbed):
         raise UsageError("--delay needs --testbed")
-    if figures_folder is not None:
-        p2p_figures.check()
+    out = Output(json_file, html_file, figures_folder)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         place_name, results = _in_labs(testbed, options, delays)
@@ -174,15 +174,14 @@ def app(
         place = common.place(testbed, grid)
         place_name, results = place.name, _measure(place, options)
         here = place.lab is not None or place.name == LOOPBACK
-    out = console()
-    app_tables(results, place_name, here, out)
+    app_tables(results, place_name, here, out.sheet)
     wanted = [] if delays or options.narrowed else limits.of_testbed(place_name)
     verdicts = judge(wanted if quick else [], results)
-    status = common.finish(place_name, results, verdicts, json_file, out, time.monotonic() - begin)
-    if figures_folder is not None:
-        for path in figures.app(results, place_name, figures_folder):
-            out.print(f"drawn: {path}")
-    raise typer.Exit(status)
+
+    def draw(folder: Path) -> list[Path]:
+        return figures.app(results, place_name, folder)
+
+    raise typer.Exit(out.finish(place_name, results, time.monotonic() - begin, verdicts, draw))
 
 
 def _layouts(names: list[str]) -> tuple[str, ...]:

@@ -12,10 +12,8 @@ from typing import Annotated
 import typer
 
 from isthmus.errors import IsthmusError, RunError, UsageError
-from isthmus.tables import console
 from isthmus.units import parse_size
 from isthmus_lab.bench import common, labs, session
-from isthmus_lab.bench import figures as p2p_figures
 from isthmus_lab.bench.coll import figures, limits, plan, variants
 from isthmus_lab.bench.coll.contestants import measure_wires
 from isthmus_lab.bench.coll.options import Options
@@ -24,6 +22,7 @@ from isthmus_lab.bench.coll.results import CollResults
 from isthmus_lab.bench.common import (
     FiguresOption,
     GridOption,
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -33,6 +32,7 @@ from isthmus_lab.bench.common import (
     TrafficOption,
     TuneOption,
 )
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.traffic import traffic as draw_traffic
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
@@ -102,6 +102,7 @@ def coll(
     traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure collectives over all ranks: times until the last rank is done, over message sizes.
@@ -143,24 +144,21 @@ def coll(
     common.check(testbed, grid)
     if variant and not common.in_labs(testbed):
         raise UsageError("--variant needs --testbed")
-    if figures_folder is not None:
-        p2p_figures.check()
+    out = Output(json_file, html_file, figures_folder)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options, ranks)
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _of_numbers(place, options, ranks)
-    out = console()
-    coll_tables(results, name, out)
+    coll_tables(results, name, out.sheet)
     whole = quick or not (options.narrowed or len(ranks) > 1)
     verdicts = judge(limits.of_testbed(name) if whole else [], results)
-    status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
-    if figures_folder is not None:
-        drawn = figures.coll(results, name, figures_folder)
-        for path in [*drawn, *draw_traffic(results, name, figures_folder)]:
-            out.print(f"drawn: {path}")
-    raise typer.Exit(status)
+
+    def draw(folder: Path) -> list[Path]:
+        return figures.coll(results, name, folder) + draw_traffic(results, name, folder)
+
+    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts, draw))
 
 
 def _size(text: str) -> int:

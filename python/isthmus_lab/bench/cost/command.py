@@ -19,9 +19,9 @@ from rich.table import Table
 from isthmus.errors import UsageError
 from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import GIGABYTE, Task
-from isthmus.tables import console
 from isthmus_lab.bench import common, labs, p2p, report, session
 from isthmus_lab.bench.common import (
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -32,6 +32,7 @@ from isthmus_lab.bench.common import (
 from isthmus_lab.bench.contestants import Contestant
 from isthmus_lab.bench.cost.group import Group
 from isthmus_lab.bench.cost.results import CostResults, CostRun, Work, cost_of, works
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import Place, inside_lab
@@ -93,6 +94,7 @@ def cost(
     native: NativeOption = None,
     only: OnlyOption = None,
     json_file: JsonOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure the processor time of messages: user and system time of all processes of the job,
@@ -112,15 +114,15 @@ def cost(
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
     common.check(testbed, None)
+    out = Output(json_file, html_file)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options)
     else:
         place = common.place(testbed, None)
         name, results = place.name, _measure(place, options)
-    out = console()
-    _table(results, options, name, out)
-    raise typer.Exit(common.finish(name, results, [], json_file, out, time.monotonic() - begin))
+    _table(results, options, name, out.sheet)
+    raise typer.Exit(out.finish(name, results, time.monotonic() - begin))
 
 
 def _measure(place: Place, options: Options) -> CostResults:

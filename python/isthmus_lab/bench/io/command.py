@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.errors import UsageError
-from isthmus.tables import console
 from isthmus.units import parse_size
 from isthmus_lab.bench import common, labs, report, session
 from isthmus_lab.bench.common import (
     GridOption,
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -29,6 +29,7 @@ from isthmus_lab.bench.io import limits
 from isthmus_lab.bench.io.results import IoResults
 from isthmus_lab.bench.io.roster import contestants
 from isthmus_lab.bench.io.tasks import FIGURES, LARGE, MIB, OPERATIONS, IoTask, tasks
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.bench.timed import TimedRun
 from isthmus_lab.bench.verdicts import judge
@@ -78,6 +79,7 @@ def io(
         ),
     ] = None,
     json_file: JsonOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure file accesses of a cluster that does not have the file, compared with messages.
@@ -107,18 +109,16 @@ def io(
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
     common.check(testbed, grid)
+    out = Output(json_file, html_file)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options)
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _measure(place, options)
-    out = console()
-    _table(results, name, out)
+    _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name, options.figures), results)
-    raise typer.Exit(
-        common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
-    )
+    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts))
 
 
 def _size(text: str) -> int:

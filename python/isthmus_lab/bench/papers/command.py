@@ -1,6 +1,5 @@
 """The command `isthmus bench papers`."""
 
-import json
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +8,11 @@ import typer
 
 from isthmus import completing
 from isthmus.errors import UsageError
-from isthmus_lab.bench import common
+from isthmus.webpage import frame
+from isthmus_lab.bench import common, page
 from isthmus_lab.bench import figures as p2p_figures
-from isthmus_lab.bench.common import FiguresOption
+from isthmus_lab.bench.common import FiguresOption, HtmlOption
+from isthmus_lab.bench.output import write_json
 from isthmus_lab.bench.papers import figures, play, report, rows, shelf
 
 
@@ -39,6 +40,7 @@ def papers(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the results to this file.")
     ] = None,
     figures_folder: FiguresOption = None,
+    html_file: HtmlOption = None,
 ) -> None:
     """Measure the figures and tables of the papers that Isthmus builds on.
 
@@ -73,7 +75,7 @@ def papers(
         )
     if figures_folder is not None:
         p2p_figures.check()
-    outcomes = []
+    outcomes, drawn = [], []
     for recipe in recipes:
         outcome = play.play(recipe, quick, figures_folder, common.say)
         print(report.markdown(outcome, quick), end="\n\n", flush=True)
@@ -81,15 +83,13 @@ def papers(
             folder = figures_folder / recipe.name
             for path in [*figures.together(outcome, folder), *figures.beside(outcome, folder)]:
                 common.say(f"drawn: {path}")
+                drawn.append(path)
         outcomes.append(outcome)
         if json_file is not None:  # as far as it is done
-            _write(json_file, outcomes)
+            write_json(json_file, {"figures": [report.as_json(one) for one in outcomes]})
+    if html_file is not None:
+        kept = [one for outcome in outcomes for one in report.shown(outcome)]
+        known = common.facts("papers")
+        text = page.document("Figures of the papers", known, kept, [], page.vectors(drawn))
+        frame.write(text, html_file)
     raise typer.Exit(0 if all(outcome.shown for outcome in outcomes) else 1)
-
-
-def _write(path: Path, outcomes: list[play.Outcome]) -> None:
-    data = {"figures": [report.as_json(outcome) for outcome in outcomes]}
-    try:
-        path.write_text(json.dumps(data, indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(f"--json {path}: cannot write: {error.strerror}") from None

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rich.table import Table
+
 from isthmus_lab.bench.papers.play import Finding, Outcome
 from isthmus_lab.bench.papers.recipe import Recipe
 
@@ -26,7 +28,7 @@ def markdown(outcome: Outcome, quick: bool) -> str:
     for measurement in recipe.measurements.values():
         lines += ["", f"    isthmus bench {' '.join(_quoted(measurement.command(quick)))}"]
     lines += ["", "| | paper | here | |", "|---|---|---|---|"]
-    lines += [_row(found) for found in outcome.findings]
+    lines += [f"| {' | '.join(_row(found))} |" for found in outcome.findings]
     lines += [f"\nNot measured: {failure}" for failure in outcome.failures]
     lines += [f"\n{sentence}" for sentence in outcome.machines]
     return "\n".join([*lines, *(["", recipe.remark] if recipe.remark else [])])
@@ -36,11 +38,23 @@ def _quoted(words: Sequence[str]) -> list[str]:
     return [f"'{word}'" if set(word) & set(" *%") else word for word in words]
 
 
-def _row(found: Finding) -> str:
+def shown(outcome: Outcome) -> list[Table | str]:
+    """The same for a page."""
+    recipe = outcome.recipe
+    table = Table(title=f"{recipe.paper.title}, {recipe.figure}: {recipe.about}")
+    for column in ("", "paper", "here", ""):
+        table.add_column(column, justify="right" if column else "left")
+    for found in outcome.findings:
+        table.add_row(*_row(found))
+    said = [*(f"Not measured: {failure}" for failure in outcome.failures), *outcome.machines]
+    return [table, *filter(None, [*said, recipe.remark])]
+
+
+def _row(found: Finding) -> list[str]:
     claim = found.claim
     paper = "no number" if claim.paper is None else _number(claim.paper, claim.unit)
     here = "-" if found.value is None else _number(found.value, claim.unit)
-    return f"| {claim.what} | {paper} | {here} | {found.word} |"
+    return [claim.what, paper, here, found.word]
 
 
 def _number(value: float, unit: str) -> str:

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.errors import UsageError
-from isthmus.tables import console
 from isthmus_lab.bench import common, labs, report, session
 from isthmus_lab.bench.common import (
     GridOption,
+    HtmlOption,
     InsideOption,
     JsonOption,
     NativeOption,
@@ -24,6 +24,7 @@ from isthmus_lab.bench.common import (
     PassesOption,
     TestbedOption,
 )
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.rma import limits
 from isthmus_lab.bench.rma.results import RmaResults, RmaRun
 from isthmus_lab.bench.rma.roster import contestants
@@ -56,6 +57,7 @@ def rma(
     native: NativeOption = None,
     only: OnlyOption = None,
     json_file: JsonOption = None,
+    html_file: HtmlOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Measure windows: put, get, accumulate, fetch and op, locks, and 10,000 small puts, compared
@@ -75,18 +77,16 @@ def rma(
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
     common.check(testbed, grid)
+    out = Output(json_file, html_file)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options)
     else:
         place = common.place(testbed, grid)
         name, results = place.name, _measure(place, options)
-    out = console()
-    _table(results, name, out)
+    _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name), results)
-    raise typer.Exit(
-        common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
-    )
+    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts))
 
 
 def _measure(place: Place, options: Options) -> RmaResults:

@@ -1,16 +1,16 @@
 """The command `isthmus bench sim`."""
 
 import time
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.measuring.ends import find_program
-from isthmus.tables import console
 from isthmus.units import parse_size
-from isthmus_lab.bench import figures as plots
-from isthmus_lab.bench.common import FiguresOption, JsonOption, facts, say, write
+from isthmus_lab.bench.common import FiguresOption, HtmlOption, JsonOption, say
+from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.sim import figures, report
 from isthmus_lab.bench.sim.play import SimTask, TooMuchError, algorithms, simulate
 from isthmus_lab.bench.sim.results import SimRun
@@ -60,6 +60,7 @@ def sim(
     ] = 600,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
+    html_file: HtmlOption = None,
 ) -> None:
     """Simulate collectives on clusters that you do not have: the same algorithms, in simulated
     time.
@@ -69,8 +70,7 @@ def sim(
 
     No message is sent: a model stands for links, the wide area and the time of software."""
     begin = time.monotonic()
-    if figures_folder is not None:
-        plots.check()
+    out = Output(json_file, html_file, figures_folder)
     program = find_program("isthmus-sim")
     known = algorithms(program)
     kinds = _known(collective or COLLECTIVES, known)
@@ -90,17 +90,12 @@ def sim(
             found.append(simulate(program, task, timeout))
         except TooMuchError as error:
             left.append(str(error))
-    out = console()
-    report.tables(found, out)
+    report.tables(found, out.sheet)
     for sentence in left:
-        out.print(f"not simulated: {sentence}")
-    out.print(f"It took {time.monotonic() - begin:.0f} s.")
-    if json_file is not None:
-        runs = [run.model_dump() for run in found]
-        write(json_file, {**facts("simulated"), "runs": runs, "left": left})
-    if figures_folder is not None:
-        for path in figures.draw(found, figures_folder):
-            out.print(f"drawn: {path}")
+        out.sheet.print(f"not simulated: {sentence}")
+    out.sheet.print(f"It took {time.monotonic() - begin:.0f} s.")
+    runs = [run.model_dump() for run in found]
+    out.write("simulated", {"runs": runs, "left": left}, draw=partial(figures.draw, found))
     raise typer.Exit(0 if found else 1)
 
 
