@@ -25,10 +25,12 @@ class Leftovers:
             )
 
     def remove(self) -> None:
-        """Removes them now, unless a folder is among them. The shell ends."""
-        for file in self._files:
-            if not file.is_dir():
-                file.unlink(missing_ok=True)
+        """Removes them now. Folders are left to the shell, which ends."""
+        folders = [file for file in self._files if file.is_dir()]
+        for file in {*self._files}.difference(folders):
+            file.unlink(missing_ok=True)
         if self._shell:
+            if not folders:  # there is nothing to start rm for
+                self._shell.kill()
             self._shell.communicate()
             self._shell = None

@@ -2,9 +2,10 @@
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isthmus.errors import UsageError
+from isthmus.records import dataclass
 
 _MAX_SECONDS = 1e9
 

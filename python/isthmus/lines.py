@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+
+from isthmus.records import dataclass
 
 # An agent passes on what it has read, which may end within a line. The rest of the line follows at
 # once, unless the program writes it slowly (a prompt, a row of dots). 2026-11

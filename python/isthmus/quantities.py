@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from isthmus.records import dataclass
 from isthmus.units import format_rate, parse_rate, parse_size, parse_time
 
 if TYPE_CHECKING:

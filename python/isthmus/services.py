@@ -4,11 +4,11 @@ end."""
 
 import os
 import stat
-import sys
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
+from isthmus import tomltext
 from isthmus.errors import UsageError
 from isthmus.grid import Grid, LinkSpec, RelaySpec
 from isthmus.routes import GatewayLink
@@ -92,11 +92,6 @@ def of_guests(grid: Grid, used: set[str]) -> dict[str, str]:
 
 
 def _load(at: str, file: Path) -> tuple[str, bytes]:
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415
-    else:
-        import tomli as tomllib  # noqa: PLC0415
-
     who = f"Ask the administrator of the service {at} for a key (isthmusd key add)."
     try:
         with file.open("rb") as opened:
@@ -111,7 +106,7 @@ def _load(at: str, file: Path) -> tuple[str, bytes]:
             f"others may read the key {file} of the [[relay]] {at}", f"chmod 600 {file}"
         )
     try:
-        said = tomllib.loads(text.decode("utf-8-sig"))
+        said = tomltext.loads(text.decode("utf-8-sig"))
         name, secret = str(said["id"]), bytes.fromhex(said["secret"])
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"the file {file} is not a key of a service", who) from None

@@ -1,9 +1,10 @@
 """Messages about silent links. Both ends report silence, as long as they are reached."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isthmus.agent import Message
 from isthmus.plan import Plan
+from isthmus.records import dataclass
 from isthmus.units import format_time
 
 

@@ -4,19 +4,23 @@ import codecs
 import re
 import sys
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from isthmus.errors import UsageError, joined
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 _AT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)")
 _KEY = r"\s*(?P<key>[A-Za-z0-9_.'\"-]+)\s*"
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Raises ValueError. The parser takes 3 ms (2026-11), and a run may have no grid file."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    tables: dict[str, Any] = tomllib.loads(text)
+    return tables
 
 
 def read(path: Path, what: str) -> str:
@@ -42,6 +46,8 @@ def _remedy(path: Path) -> str:
     """For a file that does not exist."""
     with suppress(OSError):
         names = [file.name for file in path.parent.glob("*.toml")]
+        from difflib import get_close_matches  # noqa: PLC0415  (seldom needed)
+
         near = get_close_matches(path.name, names, n=1) or (names if len(names) == 1 else [])
         if near:
             return f"There is: {path.with_name(near[0])}"
@@ -65,8 +71,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
     errors: list[UsageError] = []
     while True:
         try:
-            tables: dict[str, Any] = tomllib.loads("\n".join(lines) + "\n")
-        except tomllib.TOMLDecodeError as error:
+            tables = loads("\n".join(lines) + "\n")
+        except ValueError as error:
             number, found = _error(lines, str(error), name)
             errors.append(found)
             wrong = lines[number - 1] if 0 < number <= len(lines) else "["

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from isthmus.agent import Message
 from isthmus.members import Member, Members
+from isthmus.records import dataclass
 from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer
