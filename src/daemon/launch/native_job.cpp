@@ -184,11 +184,16 @@ void NativeJob::watch_children() {
 
 void NativeJob::reap() {
   int status = 0;
+  bool orphans = false;  // some that came to us have ended
   for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (pid != pid_) continue;  // an orphan that came to us
+    if (pid != pid_) {
+      orphans = true;
+      continue;
+    }
     wait_status_ = status;
     sweep();
   }
+  if (orphans && wait_status_ && !swept_ && descendants(getpid()).empty()) end_sweeps();
 }
 
 // The launcher is gone: whatever it left behind goes as well, politely first.
@@ -197,16 +202,17 @@ void NativeJob::sweep() {
   if (sweeps_ == 0) ask_to_end("ISTHMUS_JOB");
   const std::size_t left = sweeps_ < kSweepsBeforeKill ? descendants(getpid()).size()
                                                        : signal_descendants(getpid(), SIGKILL);
-  if (left == 0 || ++sweeps_ > kSweepsBeforeGivingUp) {
-    swept_ = true;
-    limit_drain();
-    finish_if_done();
-    return;
-  }
+  if (left == 0 || ++sweeps_ > kSweepsBeforeGivingUp) return end_sweeps();
   sweep_timer_.expires_after(kSweepInterval);
   sweep_timer_.async_wait([this](std::error_code error) {
     if (!error) sweep();
   });
+}
+
+void NativeJob::end_sweeps() {
+  swept_ = true;
+  limit_drain();
+  finish_if_done();
 }
 
 // A process outside our tree might hold a pipe open forever: only what is in the pipes by now

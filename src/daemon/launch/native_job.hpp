@@ -70,6 +70,7 @@ class NativeJob {
   void terminate();
   void insist();
   void sweep();
+  void end_sweeps();
   void limit_drain();
   void finish_if_done();
 
