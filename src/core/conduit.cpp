@@ -242,7 +242,9 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   if (!stream.hello_received || !dead_.empty()) return;
 
   const bool owed = stream.owes();
-  const bool data = (bulk && sent_.any_lost()) || late_for(id, bulk) != 0 || queue_.ready(bulk);
+  const bool avoid = avoids(id);
+  const bool data =
+      (bulk && sent_.any_lost()) || late_for(id, bulk) != 0 || (!avoid && queue_.ready(bulk));
   if (in_.due() || stream.answer_due || (data && in_.rides(clock(), ack_delay()))) {
     stream.answer_due = false;
     put(unsequenced(FrameKind::Ack, encode_ack(in_.report(clock()))));
@@ -273,7 +275,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     counts_.late_bytes += slot.packet->size;
     put(repeat(sequence, slot));
   }
-  while (bytes < limit && queue_.ready(bulk)) put(next_new(id, bulk));
+  while (!avoid && bytes < limit && queue_.ready(bulk)) put(next_new(id, bulk));
 }
 
 bool Conduit::has_output(StreamId id) const {
@@ -282,7 +284,7 @@ bool Conduit::has_output(StreamId id) const {
   if (!stream->hello_sent) return true;
   if (!stream->hello_received || !dead_.empty()) return false;
   return in_.due() || stream->owes() || sent_.any_lost() || late_for(id, true) != 0 ||
-         queue_.ready(true);
+         (!avoids(id) && queue_.ready(true));
 }
 
 bool Conduit::has_output() const {

@@ -137,6 +137,8 @@ class Conduit {
   void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
               bool bulk = true);
   bool has_output(StreamId id) const;
+  /// New frames stay off the stream, since some that it carries are late.
+  bool avoids(StreamId id) const { return late_.avoids(id, streams_.size(), clock()); }
   /// Whether some stream may have something to write; checks none of them.
   bool has_output() const;
   /// Some of it is more than express frames.

@@ -11,6 +11,7 @@ namespace isthmus::core {
 
 enum class Mechanism : std::uint8_t {
   AfterPause,       ///< larger steps of each stream while windows grow again
+  AvoidLate,        ///< streams with late frames take no others for a while
   Borrowing,        ///< payloads go from the program's memory, not a copy
   BulkStreams,      ///< only the streams with the widest windows take bulk
   Commons,          ///< memory that ranks of a host share for collectives

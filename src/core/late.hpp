@@ -21,8 +21,8 @@ class Late {
   /// No frame goes again more often.
   static constexpr int kTries = 2;
 
-  /// A stream with a late frame takes no other late frames for this time: Linux's wait before it
-  /// repeats a lost tail, and a round trip.
+  /// A stream with a late frame takes no others for this time: Linux's wait before it repeats a
+  /// lost tail, and a round trip.
   Time avoided() const { return kTimeout + round_trip_; }
 
   void set_round_trip(Time round_trip) {

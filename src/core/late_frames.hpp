@@ -1,5 +1,6 @@
 // Frames that are late: their stream stands, but has probably lost its tail. They go again over
-// another, and a receiver drops what comes twice by its number.
+// another, and a receiver drops what comes twice by its number. Streams with late frames carry no
+// new ones for a while.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +48,8 @@ class LateFrames {
   std::uint64_t next(StreamId stream, bool bulk, const SentFrames& sent, Time now) const;
   /// The frame that next() returned goes by this stream now.
   SentFrames::Slot& resend(std::uint64_t number, StreamId stream, SentFrames& sent, Time now);
+  /// New frames stay off the stream, while more than half of the `streams` may take them.
+  bool avoids(StreamId stream, std::size_t streams, Time now) const;
 
  private:
   bool has_late(StreamId stream, Time now) const {

@@ -34,6 +34,8 @@ TEST_F(LateFramesTest, AFrameGoesAgainOverAnotherStreamOnceALaterOneHasArrived) 
   late.look(sent, 70ms, 4, false);
   EXPECT_EQ(late.next(1, true, sent, 70ms), 0U);  // its own stream
   ASSERT_EQ(late.next(3, true, sent, 70ms), 1U);
+  EXPECT_TRUE(late.avoids(1, 4, 70ms));
+  EXPECT_FALSE(late.avoids(1, 2, 70ms));  // half of all streams
   EXPECT_EQ(late.resend(1, 3, sent, 70ms).stream, 3U);
   EXPECT_TRUE(late.empty());
   acknowledge(1, 91ms);
@@ -48,6 +50,7 @@ TEST_F(LateFramesTest, AStreamThatEndsLosesItsFramesInstead) {
   sent.lose(1);
   late.stream_down(1, sent);
   EXPECT_TRUE(late.empty());
+  EXPECT_FALSE(late.avoids(1, 4, 50ms));
 }
 
 TEST_F(LateFramesTest, NeedsTwoStreamsAndMayBeDisabled) {

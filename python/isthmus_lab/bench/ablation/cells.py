@@ -57,12 +57,12 @@ CELLS = (
     Cell(
         "lossy",
         _p2p("lossy", "--seconds", "2", "--figure", "stream", "--size", "1 MiB"),
-        _names("bulk-streams express late-frames pacing"),
+        _names("avoid-late bulk-streams express late-frames pacing"),
     ),
     Cell(
         "lossy, small beside bulk",
         _p2p("lossy", "--seconds", "2", "--figure", "loaded"),
-        _names("express late-frames share-unsent"),
+        _names("avoid-late express late-frames share-unsent"),
     ),
     Cell(
         "fatpipe",
