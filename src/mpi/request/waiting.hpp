@@ -69,8 +69,7 @@ class Waiting {
     if (!sleeps && !sharing_.computing(now()) && (idle_ < kYields || looks_on(place))) {
       return {.polls = polls(place), .yields = idle_ >= kSpins || wanted(place)};
     }
-    const auto longest = place.alone ? Naps::kLongestAlone : Naps::kLongest;
-    return {.nap = naps_.next(clock_(), longest), .for_near = near};
+    return {.nap = naps_.next(clock_(), place.alone), .for_near = near};
   }
 
   /// The last event is so long ago that steps are naps.
