@@ -164,7 +164,7 @@ def _of_messages(network: Network, messages: list[Message], every: bool) -> list
         least, wire = times_of_message(network, alike[0])
         times = sorted(message.seconds for message in alike)
         verdict = SLOW if times[-1] > wire * (1 + RATE_SLACK) + RTT_SLACK else OK
-        if times[0] < least * (1 - RATE_SLACK):
+        if min(message.trip for message in alike) < least * (1 - RATE_SLACK):
             verdict = WRONG
         wanted = f"{1e3 * wire:.3f} ms, at least {1e3 * least:.3f}"
         spread = " .. ".join(dict.fromkeys(f"{1e3 * t:.3f}" for t in (times[0], times[-1])))

@@ -50,13 +50,15 @@ class Flow:
 
 @dataclass(frozen=True)
 class Message:
-    """The least time of a message one way, in seconds, without half of the least round trip."""
+    """The least time of a message one way, in seconds, without half of the least round trip; and
+    `trip`, with its answer. Load makes the first too short if it delays the round trip more."""
 
     source: Node
     target: Node
     path: Path
     bytes: int
     seconds: float
+    trip: float
 
 
 @contextlib.contextmanager
@@ -238,7 +240,7 @@ def messages(
             os.waitpid(child, 0)
     half = least[0] / 2
     return [
-        Message(source, target, path, size, trip - half)
+        Message(source, target, path, size, trip - half, trip)
         for size, trip in zip(sizes, least[1:], strict=True)
     ]
 
