@@ -1,10 +1,10 @@
 """Addresses of gateways: where they listen, and where others reach them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from isthmus.grid import GatewaySpec
 from isthmus.gridkeys import is_place
-from isthmus.records import dataclass
 
 ANY_HOST = ("0.0.0.0", "[::]")
 ANYWHERE = "tcp:[::]:0"  # by IPv4, too; an agent without IPv6 listens at 0.0.0.0

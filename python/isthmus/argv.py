@@ -6,6 +6,7 @@ Each part is parsed like a command of its own; its options end at the first word
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from isthmus.partoptions import PartOptions, of_the_run
 from isthmus.placement import Part
 from isthmus.portname import place_of
 from isthmus.rankmap import RankMap
-from isthmus.records import dataclass
 from isthmus.staging import staged
 from isthmus.traceoptions import TraceOptions, told_ranks, traced
 from isthmus.units import parse_time

@@ -5,9 +5,10 @@ A launcher that is killed meanwhile reports errors that hide the reason. Ranks t
 nothing would stay forever, as when a scheduler has cancelled another cluster's part.
 """
 
+from dataclasses import dataclass
+
 from isthmus.endings import cluster_named, cluster_of_the_rank, ended_in_init
 from isthmus.outcome import Outcome, Weight
-from isthmus.records import dataclass
 
 _UNJOINED = 1.0  # seconds, if hardly any rank has heard of it
 # A reason that outweighs the first may still come. Ranks wait for a second; within that their

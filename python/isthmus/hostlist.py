@@ -5,11 +5,11 @@ Each host is a cluster of its own. It has the host's name, and the MPI of the pr
 import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import UsageError, joined
 from isthmus.grid import ClusterSpec, Grid
-from isthmus.records import dataclass
 
 _HERE = ("localhost", "127.0.0.1")
 _SHAPE = r"(?:([^\s@:,]+)@)?([A-Za-z0-9][A-Za-z0-9_.-]{0,63})(?::([0-9]+))?"

@@ -9,6 +9,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus import latecomers
@@ -30,7 +31,6 @@ from isthmus.profile.told import Told
 from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
 from isthmus.reasons import Reasons, how_exited
-from isthmus.records import dataclass
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.revival import Revival
 from isthmus.seeing.gathering import Gathered, Gathering

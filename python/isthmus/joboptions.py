@@ -1,11 +1,10 @@
 """Options of the command line that concern the whole run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isthmus.limits import Limits
-from isthmus.records import dataclass
 from isthmus.staging import StagedFile
 from isthmus.traceoptions import TraceOptions
 

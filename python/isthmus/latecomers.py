@@ -6,9 +6,9 @@ missing clusters, first after some seconds, then at growing intervals."""
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from isthmus.members import Member, Members
-from isthmus.records import dataclass
 
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6

@@ -2,10 +2,9 @@
 
 import math
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus.errors import UsageError
-from isthmus.records import dataclass
 
 _MAX_SECONDS = 1e9
 

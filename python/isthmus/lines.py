@@ -2,8 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterator
-
-from isthmus.records import dataclass
+from dataclasses import dataclass
 
 # An agent passes on what it has read, which may end within a line. The rest of the line follows at
 # once, unless the program writes it slowly (a prompt, a row of dots). 2026-11

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isthmus import sshlinks
@@ -11,7 +11,6 @@ from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.plan import AgentPlan, ClusterPlan, Plan
-from isthmus.records import dataclass
 from isthmus.relay import Voice
 from isthmus.troubles import LauncherWords
 

@@ -2,12 +2,12 @@
 of single pairs, and those that a grid file gives."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from isthmus import routes
 from isthmus.errors import UsageError, did_you_mean
 from isthmus.grid import Grid, LinkSpec
-from isthmus.records import dataclass
 
 NEAR = 0.15  # smaller differences do not count: `isthmus tune` is no more exact
 # A limit on the characters of entries about pairs. Linux allows some 128 KiB for one variable, and

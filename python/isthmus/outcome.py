@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from isthmus.errors import IsthmusError
-from isthmus.records import dataclass
 
 
 class Weight(IntEnum):

@@ -5,12 +5,10 @@ stand in the first part. This module does without typer, since quickrun.py reads
 """
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
-
-from isthmus.records import dataclass
 
 _THIS_PART, _WHOLE_RUN = "Options for each part", "Options for the whole run"
 

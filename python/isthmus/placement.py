@@ -13,14 +13,13 @@ do.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from isthmus import ranklist
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.grid import ClusterSpec
 from isthmus.rankmap import RankMap
-from isthmus.records import dataclass
 
 # All ranks find their number in one environment variable, which Linux limits to 128 KiB.
 _MOST_TEXT = 96 << 10

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import cast, get_args
 
@@ -14,7 +14,6 @@ from isthmus.gridkeys import SPREADING, Reach
 from isthmus.placement import Block, Part, place
 from isthmus.quantities import Rate
 from isthmus.rankmap import RankMap
-from isthmus.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import os
 import re
+from dataclasses import dataclass
 
 from isthmus import hostport
 from isthmus.errors import UsageError
-from isthmus.records import dataclass
 
 PREFIX = "isthmus:"
 _SECRET = 16  # bytes

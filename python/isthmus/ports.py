@@ -4,11 +4,10 @@ The launcher keeps them: it outlives every process of the program, and every age
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus import portname
 from isthmus.agent import Message
-from isthmus.records import dataclass
 
 # More than a program has open at a time, and few enough for the launcher's memory.
 MOST_PORTS = 65536

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isthmus.records import dataclass
 from isthmus.units import format_rate, parse_rate, parse_size, parse_time
 
 if TYPE_CHECKING:

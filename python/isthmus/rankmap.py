@@ -3,13 +3,13 @@
 A line holds ranks and the name of a cluster, `0-3,8 lyon`; `#` begins a comment."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus import ranklist
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.grid import ClusterSpec
 from isthmus.pages import page
-from isthmus.records import dataclass
 
 _NAMED = 5  # missing ranks in a message
 

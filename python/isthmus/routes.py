@@ -2,12 +2,11 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from isthmus.errors import UsageError
 from isthmus.grid import LinkSpec
-from isthmus.records import dataclass
 
 FIRST_GATEWAY = 0x8000_0000
 

@@ -1,10 +1,9 @@
 """Messages about silent links. Both ends report silence, as long as they are reached."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus.agent import Message
 from isthmus.plan import Plan
-from isthmus.records import dataclass
 from isthmus.units import format_time
 
 

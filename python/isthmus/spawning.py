@@ -6,7 +6,7 @@ the world grows before the job starts."""
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp
@@ -18,7 +18,6 @@ from isthmus.limits import Limits
 from isthmus.members import Member, Members
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan
-from isthmus.records import dataclass
 from isthmus.spawnplan import Command, Growth, grow, read_commands
 from isthmus.troubles import check_wire
 

@@ -2,13 +2,13 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from isthmus.agent import Message
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan
-from isthmus.records import dataclass
 
 # The keys of an MPI_Info that Isthmus reads; all others are for other libraries.
 KEYS = ("cluster", "host", "wdir", "path", "env")

@@ -2,10 +2,10 @@
 
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import RunError, UsageError
-from isthmus.records import dataclass
 
 _PIECE = 1 << 19  # bytes; a message of an agent's carries at most 1 MiB
 

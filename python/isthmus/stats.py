@@ -2,12 +2,11 @@
 
 import contextlib
 from collections.abc import Collection, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.errors import IsthmusError
 from isthmus.members import Members
-from isthmus.records import dataclass
 
 _DIRECT = ("conduits", "ucx", "messages", "bytes", "wire_bytes", "streams", "lost_bytes")
 _NEAR = ("processes", "ucx", "memory", "plain", "messages", "bytes", "wire_bytes")

@@ -1,9 +1,9 @@
 """`--trace FILE` and `--trace-size SIZE` of `isthmus run`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import UsageError
-from isthmus.records import dataclass
 from isthmus.units import parse_size
 
 RECORD = 64  # bytes

@@ -3,12 +3,12 @@ the same in `isthmus run` and `isthmus doctor`."""
 
 import re
 from collections.abc import Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
 
 from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_reach
 from isthmus.errors import PlacedError
 from isthmus.gridkeys import expand_hosts
 from isthmus.reach import Entry
-from isthmus.records import dataclass
 from isthmus.version import VERSION, WIRE, build_text, commit
 
 _PREFIX_HERE = (

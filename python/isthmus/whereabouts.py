@@ -3,12 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.agent import Message
 from isthmus.members import Member, Members
-from isthmus.records import dataclass
 from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer

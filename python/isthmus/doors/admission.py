@@ -5,10 +5,8 @@ import functools
 import ipaddress
 import random
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
-
-from isthmus.records import dataclass
 
 _WORDS_EVERY = 60.0  # seconds between two sentences of one door
 

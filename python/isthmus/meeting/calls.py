@@ -10,10 +10,10 @@ import socket
 import struct
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from isthmus.errors import RunError
 from isthmus.meeting.dialling import FinalError, pauses
-from isthmus.records import dataclass
 
 LAUNCHER = 0  # the node number of a launcher; gateways have higher ones
 _AWAIT, _CALL, _TAKE = 1, 2, 3

@@ -3,6 +3,7 @@ junctions between gateways of both runs."""
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from isthmus.agent import Message
@@ -15,7 +16,6 @@ from isthmus.members import Member, Members
 from isthmus.placement import Block, Part
 from isthmus.plan import ClusterPlan, GatewayPlan
 from isthmus.reach import names_of
-from isthmus.records import dataclass
 from isthmus.spawnplan import Growth
 
 # Numbers of the ends of junctions; gateways of a grid never reach them.

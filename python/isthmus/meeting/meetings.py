@@ -4,7 +4,7 @@ has the port. Both then make processes of the other guests in their own world.""
 import asyncio
 import contextlib
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus.agent import Message
 from isthmus.errors import RunError
@@ -18,7 +18,6 @@ from isthmus.members import Members
 from isthmus.pages import page
 from isthmus.portname import PortName, shown
 from isthmus.ports import Caller, Ports
-from isthmus.records import dataclass
 from isthmus.version import VERSION, WIRE, build_text
 from isthmus.wire import RefusedError, Wire
 

@@ -4,7 +4,7 @@ file, and by relays of it that the run has started. Such relays join connections
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus import services
 from isthmus.addresses import ANY_HOST, Place, split_address
@@ -17,7 +17,6 @@ from isthmus.meeting.door import guests_of
 from isthmus.members import Member, Members
 from isthmus.plan import GatewayPlan
 from isthmus.reach import names_of
-from isthmus.records import dataclass
 
 _KEY = "relay"  # the name of the key of a run's own relay
 _MOST = 32  # from another run

@@ -2,11 +2,10 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isthmus.ports import refusal
-from isthmus.records import dataclass
 
 if TYPE_CHECKING:
     from isthmus.profile.ranktold import RankTold

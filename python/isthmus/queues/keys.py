@@ -10,10 +10,10 @@ import ssl
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.records import dataclass
 
 _DAYS = 400  # a certificate must have an end; nobody looks at it
 _NO_CHECK_TIME = ssl.VerifyFlags(0x200000)  # X509_V_FLAG_NO_CHECK_TIME, which ssl does not name

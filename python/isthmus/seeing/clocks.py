@@ -3,11 +3,10 @@ ended, and is taken to run evenly between."""
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from isthmus.agent import Agent
 from isthmus.errors import IsthmusError
-from isthmus.records import dataclass
 
 _ROUNDS = 8
 _LIMIT = 5.0  # seconds

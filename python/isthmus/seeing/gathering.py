@@ -4,14 +4,13 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus.agent import Agent
 from isthmus.errors import IsthmusError
 from isthmus.leftovers import Leftovers
 from isthmus.members import Member, Members
-from isthmus.records import dataclass
 from isthmus.seeing import clocks
 from isthmus.seeing.clocks import Clock, Reading
 

@@ -7,13 +7,13 @@ import socket
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from isthmus import home
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.records import dataclass
 
 PATIENCE = 5.0  # seconds; a healthy run answers within two
 _LONGEST_BASE = 48  # a socket's path may have 107 bytes
