@@ -1,4 +1,4 @@
-"""How asyncio notices the end of child processes."""
+"""Makes asyncio notice the end of child processes without threads."""
 
 import asyncio
 import functools

@@ -15,7 +15,8 @@ class DirectLinks {
     std::size_t cluster;  ///< at its other end
   };
 
-  /// The world outlives this object. It may grow. Throws as World::cluster_of_node.
+  /// The world outlives this object. It may grow: direct links are between its first clusters.
+  /// Throws as World::cluster_of_node.
   DirectLinks(const World& world, NodeId self) : world_(world) {
     const std::size_t mine = world.cluster_of_node(self);
     for (const Direct& link : world.direct) {

@@ -5,9 +5,9 @@
 // knows another way, or else the source itself, sends them again (kRepeated). Frames on the link
 // may have arrived, so receivers drop duplicates.
 //
-// If a cluster has several gateways, all of them keep the frames that they pass on, and so do the
-// sources, until the destination has them (core/conduit.hpp, "Custody"): a gateway that dies takes
-// nothing with it.
+// If a cluster has several gateways, they and the sources keep the frames that they pass on until
+// the destination has them (core/conduit.hpp, "Custody"). A gateway that dies takes nothing with
+// it.
 #include <algorithm>
 #include <tuple>
 #include <utility>

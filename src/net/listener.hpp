@@ -83,7 +83,8 @@ class ListenerUser {
   virtual void accepted(Listener::Newcomer newcomer) = 0;
   /// A newcomer was turned down, for the log. Not a fault: anybody may knock.
   virtual void rejected(const std::string& /*sentence*/) {}
-  /// Newcomers cannot be accepted for now, which is tried again: too many open files. Once.
+  /// The process has too many open files to accept newcomers. The listener tries again by itself.
+  /// Called once.
   virtual void short_of_files(const std::string& /*sentence*/) {}
 
  protected:

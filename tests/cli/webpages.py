@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 
 def alone(page: Page) -> str:
-    """Checks that the page needs no network and runs only its own script. Returns that."""
+    """The script of a page. Fails if the page uses the network, or runs anything else."""
     tags = {tag for tag, _, _ in page.found}
     assert not tags & {"link", "iframe", "object", "base", "form"}
     for tag, attrs, _ in page.found:

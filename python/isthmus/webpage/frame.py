@@ -10,8 +10,8 @@ from isthmus.webpage.markup import html
 
 
 def framed(title: str, body: str, script: str = "") -> str:
-    """`body` is HTML, with `script` in it. Nothing else may run on the page, and only pictures that
-    are in it are shown."""
+    """`body` is HTML, with `script` in it. The page runs nothing else, and shows only pictures that
+    it contains."""
     style = _shipped("page.css")
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'"
     if script:

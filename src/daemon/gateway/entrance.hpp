@@ -17,9 +17,10 @@ namespace isthmus::daemon {
 /// services that cannot be reached.
 class Entrance final : net::ListenerUser {
  public:
+  using Welcome = std::function<void(net::Listener::Newcomer)>;
+
   /// Newcomers are for `self` and know the credentials. `welcome` takes each; nobody is welcomed
   /// after `close`, or after the gateway's end.
-  using Welcome = std::function<void(net::Listener::Newcomer)>;
   Entrance(Common& gateway, core::NodeId self, net::Credentials credentials, bool accept_plain,
            Welcome welcome);
 

@@ -16,8 +16,8 @@ class Naps {
 
   static constexpr Length kShortest{50};
   static constexpr Length kLongest{3200};
-  // A process alone in its cluster holds no other up. 64 KiB there and back by two gateways took
-  // 0.82 of the time with a shortest nap of 50 us (November 2026).
+  // A process alone in its cluster holds no other up. Over two gateways, the round trip of 64 KiB
+  // took 0.82 of the time with a shortest nap of 50 us (November 2026).
   static constexpr Length kShortestAlone{1000};
   static constexpr Length kLongestAlone{51200};
 

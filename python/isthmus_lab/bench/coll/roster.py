@@ -125,6 +125,15 @@ def _ours(
     return made
 
 
+def _program(mpi: Mpi, label: str, say: Callable[[str], None]) -> str | None:
+    """Compiles the benchmark. Says so and returns None if that fails."""
+    try:
+        return prepare(mpi.mpicc, None, COLL)
+    except IsthmusError as error:
+        say(f"{label} is left out: {error}")
+        return None
+
+
 def _inside(
     place: Place,
     natives: Sequence[Mpi],
@@ -142,10 +151,8 @@ def _inside(
             key, label = f"inside-{site}-{mpi.key}", f"{mpi.label}, inside {site}"
             if not wanted(key):
                 continue
-            try:
-                program = prepare(mpi.mpicc, None, COLL)
-            except IsthmusError as error:
-                say(f"{label} is left out: {error}")
+            program = _program(mpi, label, say)
+            if program is None:
                 continue
             hosts = tuple(node.name for node in place.network.of_site(site, "node")[:ranks])
             blocks = (Block(site, ranks, ""),)
@@ -238,10 +245,8 @@ def _natives(
             key, label = f"native-{mpi.key}-{setting.name}", f"{mpi.label}, {setting.name}"
             if not wanted(key):
                 continue
-            try:
-                program = prepare(mpi.mpicc, None, COLL)
-            except IsthmusError as error:
-                say(f"{label} is left out: {error}")
+            program = _program(mpi, label, say)
+            if program is None:
                 continue
             hosts = _hosts(place, blocks) if options.equally else ()
             made.append(NativeWorld(key, label, mpi, program, blocks, setting, hosts))
