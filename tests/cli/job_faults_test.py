@@ -1,13 +1,14 @@
 """Ends of runs whose agents or ranks fail."""
 
 import os
+import re
 import signal
 
 import pytest
 from scenarios import EXIT_0, PATIENT, RUNNING, check, exits, spawned
 from waiting import with_enough_time
 
-from isthmus.version import VERSION, WIRE, commit
+from isthmus.version import VERSION, WIRE
 
 
 def test_status_of_the_first_that_fails(pair):
@@ -135,9 +136,9 @@ def test_wire_protocols_that_differ(pair, wire):
     hello = {"version": "9.9", "commit": "0123456789ab", "wire": wire}
     done = pair(None, {"hello": hello}).run("-n", "2", "x")
     there = f"9.9, commit 0123456789ab, wire protocol {wire or 'unknown'}"
-    here = f"{VERSION}, commit {commit()}, wire protocol {WIRE}"
-    said = f"cluster west: Isthmus there is {there}, here it is {here}\n"
-    check(done, 1, said, "isthmus install")
+    check(done, 1, f"cluster west: Isthmus there is {there}, here it is ", "isthmus install")
+    # The build's commit. The checkout may be further.
+    assert re.search(rf"here it is {VERSION}, commit [\w-]+, wire protocol {WIRE}\n", done.stderr)
     assert done.stderr.count("isthmus: ") == 1
 
 
