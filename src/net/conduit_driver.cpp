@@ -13,7 +13,6 @@
 #include "core/stream_count.hpp"
 #include "net/conduit_line.hpp"
 #include "net/congestion.hpp"
-#include "net/listener.hpp"
 
 namespace isthmus::net {
 namespace {

@@ -27,7 +27,7 @@ endif()
 # The target property ISTHMUS_OPENSSL_INSIDE asks for it.
 add_library(isthmus_openssl INTERFACE)
 if(ISTHMUS_OPENSSL_BESIDE)
-  set(map "${CMAKE_CURRENT_SOURCE_DIR}/openssl.map")
+  set(map "${CMAKE_CURRENT_LIST_DIR}/openssl.map")
   add_library(isthmus_openssl_beside SHARED $<TARGET_OBJECTS:isthmus_bind>)
   set_target_properties(isthmus_openssl_beside PROPERTIES LINKER_LANGUAGE C LINK_DEPENDS "${map}"
                         OUTPUT_NAME isthmus-openssl LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
