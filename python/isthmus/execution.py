@@ -70,7 +70,7 @@ def tell_results(plan: Plan, job: JobOptions, result: "Result", voice: Voice) ->
 
         report.stats_table(plan, result.stats)
     if job.profile:
-        job.profile.write(plan, result, voice.say)
+        job.profile.write(plan, result.stats, result.told, result.status, voice.say)
     if job.trace and result.traces:
         from isthmus.seeing import timeline  # noqa: PLC0415  (seldom wanted)
 

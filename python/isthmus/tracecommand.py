@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from isthmus import tracefile
 from isthmus.errors import UsageError
-from isthmus.tracefile import Record, Trace
+from isthmus.seeing import tracefile
+from isthmus.seeing.tracefile import Record, Trace
 
 
 def trace(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from running import Running
 
-from isthmus.queues import joiner, keys
+from isthmus.doors import keys
+from isthmus.queues import joiner
 from isthmus.queues.door import Door, GatheringError, Policy
 
 LONG = 240  # seconds: of whatever ends by itself

@@ -8,7 +8,6 @@ from profiles import BYTES, MESSAGES, of_a_ring, of_rank, ring, tell, written
 from isthmus import cli
 from isthmus.errors import UsageError
 from isthmus.grid import two_halves
-from isthmus.job import Result
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.profile import model, sizes, summary
@@ -70,7 +69,7 @@ def test_where_no_rank_has_told_the_file_stays(tmp_path) -> None:
     before = (tmp_path / "app.json").read_text()
     plan = make_plan(two_halves(), [Part(["app"], 4)], outward=True)
     said = []
-    ProfileFile(tmp_path / "app.json", [], []).write(plan, Result(1, Stats(), Told()), said.append)
+    ProfileFile(tmp_path / "app.json", [], []).write(plan, Stats(), Told(), 1, said.append)
     assert "no rank has reported its profile" in said[0]
     assert (tmp_path / "app.json").read_text() == before
 

@@ -3,7 +3,6 @@
 import json
 
 from isthmus.grid import parse, two_halves
-from isthmus.job import Result
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.profile import model
@@ -56,7 +55,7 @@ def written(tmp_path, ranks, grid=None, stats=None) -> model.Profile:
         tell(told, rank)
     file = ProfileFile(tmp_path / "app.json", [["app", "-v"]], ["isthmus", "run"])
     said = []
-    file.write(plan, Result(0, stats or Stats(), told), said.append)
+    file.write(plan, stats or Stats(), told, 0, said.append)
     found = model.load(tmp_path / "app.json")
     assert bool(said) == bool(found.missing)
     return found

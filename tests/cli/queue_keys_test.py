@@ -15,7 +15,8 @@ import pytest
 from parts import LONG, JobKeys, Meeting, fake_isthmusd, join, join_with, submit
 from waiting import with_enough_time
 
-from isthmus.queues import commands, joiner, keys, place, schedulers, submission
+from isthmus.doors import keys
+from isthmus.queues import commands, joiner, place, schedulers, submission
 from isthmus.queues.door import Door, Guest, Policy
 
 

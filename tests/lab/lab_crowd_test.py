@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import mpis
 
-from isthmus import tracefile
+from isthmus.seeing import tracefile
 
 BULK = 1100  # bytes; what is smaller is an express frame with its header
 ALLTOALLS = """

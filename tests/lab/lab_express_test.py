@@ -7,7 +7,7 @@ import grids
 import mpis
 import pytest
 
-from isthmus import tracefile
+from isthmus.seeing import tracefile
 
 SMALL = 1100  # bytes of an express frame with its header, at most
 PROGRAM = mpis.ROOT / "python" / "isthmus" / "measuring" / "p2p.c"

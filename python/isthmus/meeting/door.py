@@ -10,12 +10,12 @@ import ssl
 from isthmus import hostport
 from isthmus.doors.admission import Origin
 from isthmus.doors.doorway import Doorway, FirstLine, Place
+from isthmus.doors.keys import make_key, mark_of, server_context, server_name
 from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
 from isthmus.meeting.dialling import may_pass
 from isthmus.portname import PortName, place_of
-from isthmus.queues.keys import make_key, mark_of, server_context, server_name
 from isthmus.relay import Voice
 from isthmus.seeing.lookout import Welcome
 from isthmus.wire import MOST_LINE

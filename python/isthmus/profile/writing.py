@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isthmus import ranklist
 from isthmus.anyjson import readable
@@ -15,9 +14,6 @@ from isthmus.profile import model
 from isthmus.profile.ranktold import Collective, RankTold, Row
 from isthmus.profile.told import Told
 from isthmus.stats import Stats
-
-if TYPE_CHECKING:
-    from isthmus.job import Result
 
 # Rows of collectives with a communicator of their own; further ones share a row without one.
 _MOST_COMMUNICATORS = 4096
@@ -47,12 +43,14 @@ class ProfileFile:
             raise UsageError(f"--profile {path}: {what}", "Name a file in an existing folder.")
         return cls(path, [part.argv for part in parts], ["isthmus", *sys.argv[1:]])
 
-    def write(self, plan: Plan, result: "Result", say: Callable[[str], None]) -> None:
+    def write(
+        self, plan: Plan, stats: Stats, told: Told, status: int, say: Callable[[str], None]
+    ) -> None:
         """RunError if it cannot be written."""
-        if not result.told.ranks:
+        if not told.ranks:
             say(f"no rank has reported its profile, so {self.path} is not written")
             return
-        profile = self.of(plan, result.stats, result.told, result.status)
+        profile = self.of(plan, stats, told, status)
         try:
             self.path.write_text(profile.model_dump_json() + "\n", encoding="utf-8")
         except OSError as error:

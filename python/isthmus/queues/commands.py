@@ -19,6 +19,7 @@ import typer
 from isthmus import completing, hostport
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command
+from isthmus.doors.keys import Lock, make_key, write_private
 from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
@@ -28,7 +29,6 @@ from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
-from isthmus.queues.keys import Lock, make_key, write_private
 from isthmus.queues.listed import state_of
 from isthmus.queues.options import SubmitOptions
 from isthmus.queues.orchestrator import Orchestrator, detach

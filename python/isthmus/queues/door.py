@@ -11,8 +11,8 @@ from typing import Any
 from isthmus.agent import MAX_LINE
 from isthmus.arrival import Arrival, ArrivalProtocol, Message, left_of
 from isthmus.doors.doorway import Doorway, Place
+from isthmus.doors.keys import Lock
 from isthmus.errors import RunError
-from isthmus.queues.keys import Lock
 from isthmus.units import format_time
 
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 
+from isthmus.doors.keys import Lock
 from isthmus.errors import RunError
 from isthmus.execution import tell_results
 from isthmus.job import Job, Result
@@ -19,7 +20,6 @@ from isthmus.members import Members, log_of
 from isthmus.plan import Plan
 from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
-from isthmus.queues.keys import Lock
 from isthmus.queues.place import Place
 from isthmus.queues.submission import Part, cancel_all
 from isthmus.relay import Voice

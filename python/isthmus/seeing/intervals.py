@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from isthmus.tracefile import Row, Trace
+from isthmus.seeing.tracefile import Row, Trace
 
 # Bits of a context. One marks a window or file, whose messages are Isthmus's own records
 # (core/service.hpp); the other marks a file (mpi/process/traffic.hpp).

@@ -4,18 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus import tracefile
 from isthmus.errors import RunError, UsageError
 from isthmus.plan import Plan
 from isthmus.relay import Voice
-from isthmus.seeing import gathering, intervals
+from isthmus.seeing import gathering, intervals, tracefile
 from isthmus.seeing.clocks import Clock
 from isthmus.seeing.gathering import Gathered
 from isthmus.seeing.handed import Handed
 from isthmus.seeing.intervals import Interval, Story
 from isthmus.seeing.perfetto import Writer, writing
+from isthmus.seeing.tracefile import Trace
 from isthmus.stats import Stats
-from isthmus.tracefile import Trace
 from isthmus.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 
 _LINKS = 1  # the process for traffic; gateways and ranks come after it
