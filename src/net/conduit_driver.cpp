@@ -1,7 +1,5 @@
 #include "net/conduit_driver.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 #include <array>
 #include <asio/error.hpp>
@@ -13,6 +11,7 @@
 #include "core/stream_count.hpp"
 #include "net/conduit_line.hpp"
 #include "net/congestion.hpp"
+#include "net/last_words.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -37,16 +36,6 @@ Loss loss_by(const std::error_code& error) {
 }
 
 core::Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
-
-std::uint64_t random_session() {
-  std::uint64_t session = 0;
-  while (session == 0) {
-    if (RAND_bytes(reinterpret_cast<unsigned char*>(&session), sizeof session) != 1) {
-      throw std::runtime_error("OpenSSL has no random numbers on this host");
-    }
-  }
-  return session;
-}
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, For what,
                              ConduitUser& user)

@@ -25,8 +25,6 @@
 namespace isthmus::net {
 
 core::Time now();
-/// A number for ConduitConfig::session.
-std::uint64_t random_session();
 
 class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
                             private SocketLook,

@@ -15,6 +15,7 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
+#include "net/last_words.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::net {

@@ -11,6 +11,7 @@
 #include "net/connect.hpp"
 #include "net/endpoint_io.hpp"
 #include "net/handshake.hpp"
+#include "net/last_words.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/software.hpp"
 

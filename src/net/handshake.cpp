@@ -1,5 +1,7 @@
 #include "net/handshake.hpp"
 
+#include <openssl/rand.h>
+
 #include <algorithm>
 #include <array>
 #include <asio/read.hpp>
@@ -221,6 +223,16 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(
   const Deadline deadline(executor, policy.limit, [tls] { tls->close(); });
   co_await tls_handshake(*tls, credentials, deadline, policy.limit);
   co_return tls;
+}
+
+std::uint64_t random_session() {
+  std::uint64_t session = 0;
+  while (session == 0) {
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&session), sizeof session) != 1) {
+      throw std::runtime_error("OpenSSL has no random numbers on this host");
+    }
+  }
+  return session;
 }
 
 }  // namespace isthmus::net

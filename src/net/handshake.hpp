@@ -95,4 +95,7 @@ class Deadline {
   std::shared_ptr<bool> passed_;
 };
 
+/// A number for ConduitConfig::session.
+std::uint64_t random_session();
+
 }  // namespace isthmus::net

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/conduit_driver.hpp"
+#include "net/handshake.hpp"
 
 namespace isthmus::net {
 namespace {

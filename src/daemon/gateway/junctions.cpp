@@ -12,6 +12,7 @@
 #include "core/time_text.hpp"
 #include "daemon/log/log.hpp"
 #include "net/handshake.hpp"
+#include "net/last_words.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/log/log.hpp"
+#include "net/last_words.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::daemon {

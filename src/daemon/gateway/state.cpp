@@ -3,6 +3,8 @@
 #include <asio/post.hpp>
 #include <utility>
 
+#include "net/last_words.hpp"
+
 namespace isthmus::daemon {
 namespace {
 
