@@ -25,7 +25,7 @@ FOLDERS = ("src/", "lab/", "bench/")
 CLANG_TIDY = "clang-tidy-19"  # older ones do not read coroutines with GCC's library
 # asio decides by the compiler whether there are coroutines, and knows clang with its own library.
 COROUTINES = ("-DASIO_HAS_CO_AWAIT", "-DASIO_HAS_STD_COROUTINE")
-# Findings of clang-diagnostic-thread-safety-* (src/core/mutex.hpp).
+# Findings of clang-diagnostic-thread-safety-* (src/core/base/mutex.hpp).
 WARNINGS = ("-Wthread-safety",)
 # Tests need not be quick, cast to what no enum has, to see it refused, and may wait in asio.
 IN_TESTS = (

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "net/tls.hpp"
+#include "net/stream/tls.hpp"
 
 namespace isthmus::tcpbench {
 namespace {

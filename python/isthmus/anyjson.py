@@ -2,7 +2,7 @@
 
 In Python, a byte that is not UTF-8 is a lone surrogate (PEP 383), as in `sys.argv`. In the text,
 which is UTF-8, it is two characters: U+0000 and the one whose number is the byte. Arguments, names
-and variables never hold U+0000 themselves. The agents' end is src/core/any_json.hpp.
+and variables never hold U+0000 themselves. The agents' end is src/core/base/any_json.hpp.
 """
 
 import codecs

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-# Agents must have the same number. src/core/wire.hpp has it, too; tests/architecture/wire_test.py
+# Agents must have the same number. src/core/wire/wire.hpp has it, too; tests/architecture/wire_test.py
 # compares the two, and says when it changes.
 WIRE = 2
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/debug_off.hpp"
+#include "core/base/debug_off.hpp"
 
 namespace isthmus::compress {
 namespace {

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "compress/words.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 
 namespace isthmus::compress {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compress/choice.hpp"
-#include "core/compressor.hpp"
+#include "core/wire/compressor.hpp"
 
 namespace isthmus::compress {
 

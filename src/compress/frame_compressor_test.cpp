@@ -9,7 +9,7 @@
 #include <string>
 
 #include "compress/words.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 
 namespace isthmus::compress {
 namespace {

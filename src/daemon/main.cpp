@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "coll/estimate/estimate.hpp"
-#include "core/frame_memory.hpp"
-#include "core/wire.hpp"
+#include "core/wire/frame_memory.hpp"
+#include "core/wire/wire.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
 #include "daemon/host/build.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/protocol.hpp"
 
 namespace isthmus::file {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 
 namespace isthmus::file {
 

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "core/mutex.hpp"
-#include "core/tidying.hpp"
+#include "core/base/mutex.hpp"
+#include "core/base/tidying.hpp"
 
 namespace isthmus::file {
 namespace {

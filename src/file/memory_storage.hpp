@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/storage.hpp"
 
 namespace isthmus::file {

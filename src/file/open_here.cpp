@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/access.hpp"
 #include "file/open_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/error.hpp"
 #include "file/open_file.hpp"
 #include "file/running_ahead.hpp"

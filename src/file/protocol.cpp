@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 
 namespace isthmus::file {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/test_service.hpp"
 
 namespace isthmus::file {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/error.hpp"
 #include "file/memory_storage.hpp"
 #include "file/open_file.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 
 namespace isthmus::file {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "rma/turn.hpp"
 
 namespace isthmus::rma {

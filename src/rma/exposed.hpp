@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 #include "rma/memory.hpp"
 #include "rma/record.hpp"
 

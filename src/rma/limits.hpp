@@ -1,7 +1,7 @@
 // The sizes and limits of a window's messages.
 #pragma once
 
-#include "core/service.hpp"
+#include "core/engine/service.hpp"
 
 namespace isthmus::rma {
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
+#include "core/engine/engine.hpp"
 #include "rma/channel.hpp"
 #include "rma/locks.hpp"
 #include "rma/record.hpp"

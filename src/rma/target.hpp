@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "rma/channel.hpp"
 #include "rma/exposed.hpp"
 #include "rma/locks.hpp"

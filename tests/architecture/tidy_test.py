@@ -100,7 +100,7 @@ def test_a_header_is_read_in_the_source_of_its_name(monkeypatch, tmp_path):
 
 
 COUNTER = """
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 class Counter {{
  public:
   void count() {{

@@ -13,14 +13,14 @@ import pytest
 from isthmus.version import WIRE
 
 ROOT = Path(__file__).parents[2]
-HISTORY = ROOT / "src/core/wire_history.txt"
+HISTORY = ROOT / "src/core/wire/wire_history.txt"
 # Functions that write bodies of frames, and those that read a control message of the launcher.
 ENCODERS = (
-    "src/core/wire.cpp",
-    "src/core/message_body.cpp",
-    "src/net/control_body.cpp",
-    "src/net/invite.cpp",
-    "src/net/share_body.cpp",
+    "src/core/wire/wire.cpp",
+    "src/core/wire/message_body.cpp",
+    "src/net/control/control_body.cpp",
+    "src/net/endpoint/invite.cpp",
+    "src/net/control/share_body.cpp",
     "src/file/protocol.cpp",
 )
 REQUESTS = "src/daemon/control/requests.cpp"
@@ -54,10 +54,10 @@ def definitions() -> dict[str, list[str]]:
     sent = {key for path in agent for key in re.findall(r'\{"([a-z_-]+)",', path.read_text())}
     return {
         "frames": [
-            *enumerators("src/core/frame.hpp", "FrameKind"),
-            *enumerators("src/core/frame.hpp", "FrameFlag"),
-            *re.findall(r"kMaxBody = [^;]*", source("src/core/frame.hpp")),
-            *re.findall(r"kHeaderSize = [^;]*", source("src/core/wire.hpp")),
+            *enumerators("src/core/wire/frame.hpp", "FrameKind"),
+            *enumerators("src/core/wire/frame.hpp", "FrameFlag"),
+            *re.findall(r"kMaxBody = [^;]*", source("src/core/wire/frame.hpp")),
+            *re.findall(r"kHeaderSize = [^;]*", source("src/core/wire/wire.hpp")),
         ],
         "bodies": [text for path in ENCODERS for text in functions(path, r"encode\w*|write_\w+")],
         "requests": [
@@ -95,7 +95,7 @@ def test_the_definitions_are_found():
 @pytest.mark.parametrize(
     ("path", "pattern"),
     [
-        ("src/core/wire.hpp", r"kProtocolVersion = (\d+);"),
+        ("src/core/wire/wire.hpp", r"kProtocolVersion = (\d+);"),
         ("python/isthmus/version.py", r"\nWIRE = (\d+)\n"),
         ("docs/protocol.md", r"\| version \| the number of the protocol: (\d+)\."),
     ],
@@ -118,7 +118,7 @@ def test_changed_definitions_have_a_new_number():
     assert found == known, (
         f"The definitions of frames or control messages have changed, but the wire protocol still "
         f"has number {number}. If builds of before and after cannot run together: write "
-        f"{number + 1} in src/core/wire.hpp, python/isthmus/version.py and docs/protocol.md, and "
+        f"{number + 1} in src/core/wire/wire.hpp, python/isthmus/version.py and docs/protocol.md, and "
         f"add the line '{number + 1} {found}' to {HISTORY.relative_to(ROOT)}. If they can, as "
         f"when a key is added that old builds ignore: replace the last hash there by {found}."
     )

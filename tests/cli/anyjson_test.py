@@ -1,4 +1,4 @@
-"""JSON whose strings hold any bytes, as src/core/any_json_test.cpp has it."""
+"""JSON whose strings hold any bytes, as src/core/base/any_json_test.cpp has it."""
 
 import json
 import os

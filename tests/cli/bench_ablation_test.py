@@ -17,7 +17,7 @@ FIGURE = ("room", "isthmus", "pingpong:8:100")
 
 
 def test_mechanisms_are_those_of_the_code():
-    text = (ROOT / "src/core/debug_off.cpp").read_text()
+    text = (ROOT / "src/core/base/debug_off.cpp").read_text()
     names = re.search(r"kNames\{(.*?)\}", text, re.DOTALL)
     assert names is not None
     known = set(re.findall(r'"([a-z-]+)"', names[1]))

@@ -95,7 +95,7 @@ def test_a_failure_that_does_not_return_keeps_its_plan(
 
 def test_sizes_are_drawn_around_the_constants_of_the_sources() -> None:
     found = thresholds.thresholds()
-    assert found["net/endpoint_io.cpp: kLendFrom"] == 32 << 10
-    assert found["core/limits.hpp: kGathered"] == 16 << 10
-    assert found["core/frame.hpp: kMaxBody"] == 64 * 1024 + 64
-    assert found["net/direct.cpp: kLargestRing"] == 512 << 10
+    assert found["net/endpoint/endpoint_io.cpp: kLendFrom"] == 32 << 10
+    assert found["core/world/limits.hpp: kGathered"] == 16 << 10
+    assert found["core/wire/frame.hpp: kMaxBody"] == 64 * 1024 + 64
+    assert found["net/endpoint/direct.cpp: kLargestRing"] == 512 << 10

@@ -1,5 +1,5 @@
 """Which connections may wait at a door before they have proved who they are. One of them is dropped
-when there are too many. This follows src/core/admission.hpp. Pure: no sockets, no clock."""
+when there are too many. This follows src/core/base/admission.hpp. Pure: no sockets, no clock."""
 
 import functools
 import ipaddress

@@ -1,5 +1,5 @@
 """Calls through a service or a relay, as launchers make and await them (docs/protocol.md, "By way
-of a service"); gateways have their own (src/net/service.hpp)."""
+of a service"); gateways have their own (src/net/door/service.hpp)."""
 
 import asyncio
 import contextlib

@@ -8,7 +8,7 @@ from typing import Any
 from isthmus.seeing.tracefile import Row, Trace
 
 # Bits of a context. One marks a window or file, whose messages are Isthmus's own records
-# (core/service.hpp); the other marks a file (mpi/process/traffic.hpp).
+# (core/engine/service.hpp); the other marks a file (mpi/process/traffic.hpp).
 _SERVED, _OF_FILES = 1 << 60, 1 << 59
 
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "compress/frame_compressor.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 
 using namespace isthmus;
 

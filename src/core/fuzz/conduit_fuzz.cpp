@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/conduit.hpp"
-#include "core/engine.hpp"
-#include "core/message_body.hpp"
+#include "core/conduit/conduit.hpp"
+#include "core/engine/engine.hpp"
+#include "core/wire/message_body.hpp"
 
 using namespace isthmus::core;
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/message_body.hpp"
+#include "core/engine/engine.hpp"
+#include "core/wire/message_body.hpp"
 
 namespace isthmus::core {
 

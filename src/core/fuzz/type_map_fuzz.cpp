@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 
 using namespace isthmus::core;
 

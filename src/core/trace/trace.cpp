@@ -15,8 +15,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "core/frame.hpp"
 #include "core/trace/ring.hpp"
+#include "core/wire/frame.hpp"
 
 namespace isthmus::core::trace {
 

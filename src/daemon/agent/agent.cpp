@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "core/trace/trace.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/rank_job.hpp"
@@ -29,7 +29,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/metrics/metrics_server.hpp"
 #include "daemon/service/guest_door.hpp"
-#include "net/looking_loop.hpp"
+#include "net/waiting/looking_loop.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -17,7 +17,7 @@
 #include <memory>
 #include <ostream>
 
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 #include "daemon/host/build.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"

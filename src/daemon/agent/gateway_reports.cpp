@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/any_json.hpp"
+#include "core/base/any_json.hpp"
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {

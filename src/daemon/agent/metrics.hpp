@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/metrics/door_metrics.hpp"
 

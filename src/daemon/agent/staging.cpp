@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/hex.hpp"
+#include "core/base/hex.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/any_json.hpp"
+#include "core/base/any_json.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -1,5 +1,5 @@
-// Framing of the control plane (docs/control.md): one line of JSON (core/any_json.hpp), then n raw
-// bytes if it has "n".
+// Framing of the control plane (docs/control.md): one line of JSON (core/base/any_json.hpp), then n
+// raw bytes if it has "n".
 #pragma once
 
 #include <cstddef>

@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/any_json.hpp"
-#include "core/hex.hpp"
-#include "core/wipe.hpp"
+#include "core/base/any_json.hpp"
+#include "core/base/hex.hpp"
+#include "core/base/wipe.hpp"
 #include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {

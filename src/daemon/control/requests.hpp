@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/router.hpp"
-#include "core/wipe.hpp"
-#include "core/world.hpp"
-#include "net/service.hpp"
+#include "core/base/wipe.hpp"
+#include "core/router/router.hpp"
+#include "core/world/world.hpp"
+#include "net/door/service.hpp"
 
 namespace isthmus::daemon {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "core/router.hpp"
+#include "core/router/router.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/gateway/peers.hpp"
-#include "net/control_body.hpp"
+#include "net/control/control_body.hpp"
 
 namespace isthmus::daemon {
 

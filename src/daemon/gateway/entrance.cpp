@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "net/software.hpp"
+#include "net/host/software.hpp"
 
 namespace isthmus::daemon {
 namespace {

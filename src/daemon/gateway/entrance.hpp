@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "daemon/gateway/common.hpp"
-#include "net/listener.hpp"
-#include "net/service.hpp"
+#include "net/door/listener.hpp"
+#include "net/door/service.hpp"
 
 namespace isthmus::daemon {
 

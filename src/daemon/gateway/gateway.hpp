@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/router.hpp"
-#include "core/wipe.hpp"
-#include "core/world.hpp"
-#include "net/control_body.hpp"
-#include "net/handshake.hpp"
-#include "net/service.hpp"
-#include "net/strangers.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/wipe.hpp"
+#include "core/router/router.hpp"
+#include "core/world/world.hpp"
+#include "net/control/control_body.hpp"
+#include "net/door/service.hpp"
+#include "net/door/strangers.hpp"
+#include "net/stream/handshake.hpp"
 
 namespace isthmus::daemon {
 

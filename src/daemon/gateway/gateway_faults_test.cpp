@@ -7,7 +7,7 @@
 #include <random>
 
 #include "daemon/gateway/gateway_testbed.hpp"
-#include "net/address.hpp"
+#include "net/host/address.hpp"
 
 namespace isthmus::daemon {
 namespace {

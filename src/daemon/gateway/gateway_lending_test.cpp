@@ -3,7 +3,7 @@
 #include <cstring>
 #include <thread>
 
-#include "core/peer_memory.hpp"
+#include "core/engine/peer_memory.hpp"
 #include "daemon/gateway/gateway_testbed.hpp"
 
 namespace isthmus::daemon {

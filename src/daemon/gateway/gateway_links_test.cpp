@@ -7,10 +7,10 @@
 
 #include "daemon/gateway/gateway_proxy.hpp"
 #include "daemon/gateway/gateway_testbed.hpp"
-#include "net/address.hpp"
-#include "net/conduit_driver.hpp"
-#include "net/connect.hpp"
-#include "net/software.hpp"
+#include "net/conduit/conduit_driver.hpp"
+#include "net/door/connect.hpp"
+#include "net/host/address.hpp"
+#include "net/host/software.hpp"
 
 namespace isthmus::daemon {
 namespace {

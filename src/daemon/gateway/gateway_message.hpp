@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/message.hpp"
+#include "core/wire/message.hpp"
 
 namespace isthmus::daemon {
 

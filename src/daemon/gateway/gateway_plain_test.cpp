@@ -1,7 +1,7 @@
 // Clusters whose ranks and gateways do not encrypt, over the host's own address: loopback is never
 // held to encryption.
 #include "daemon/gateway/gateway_testbed.hpp"
-#include "net/host_addresses.hpp"
+#include "net/door/host_addresses.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "daemon/gateway/gateway_testbed.hpp"
-#include "net/address.hpp"
+#include "net/host/address.hpp"
 
 namespace isthmus::daemon {
 

@@ -8,8 +8,8 @@
 
 #include "daemon/gateway/gateway_set_state.hpp"
 #include "daemon/host/failure.hpp"
-#include "net/host_addresses.hpp"
-#include "net/listener.hpp"
+#include "net/door/host_addresses.hpp"
+#include "net/door/listener.hpp"
 
 namespace isthmus::daemon {
 namespace {

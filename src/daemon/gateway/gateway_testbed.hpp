@@ -15,7 +15,7 @@
 
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/gateway/gateway_message.hpp"
-#include "net/endpoint.hpp"
+#include "net/endpoint/endpoint.hpp"
 
 namespace isthmus::daemon {
 

@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/mutex.hpp"
-#include "net/looking_loop.hpp"
-#include "net/start_thread.hpp"
+#include "core/base/mutex.hpp"
+#include "net/host/start_thread.hpp"
+#include "net/waiting/looking_loop.hpp"
 
 namespace isthmus::daemon {
 namespace {

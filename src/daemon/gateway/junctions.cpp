@@ -9,10 +9,10 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
-#include "core/time_text.hpp"
+#include "core/base/time_text.hpp"
 #include "daemon/log/log.hpp"
-#include "net/handshake.hpp"
-#include "net/last_words.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/last_words.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "daemon/gateway/common.hpp"
 #include "daemon/gateway/entrance.hpp"
-#include "net/connect.hpp"
+#include "net/door/connect.hpp"
 
 namespace isthmus::daemon {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <map>
 
-#include "core/conduit.hpp"
-#include "core/stream_count.hpp"
-#include "net/tcp_figures.hpp"
+#include "core/conduit/conduit.hpp"
+#include "core/streams/stream_count.hpp"
+#include "net/host/tcp_figures.hpp"
 
 namespace isthmus::daemon {
 

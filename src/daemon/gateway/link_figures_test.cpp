@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/tcp_figures.hpp"
+#include "net/host/tcp_figures.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -8,11 +8,11 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
-#include "core/time_text.hpp"
+#include "core/base/time_text.hpp"
 #include "daemon/log/log.hpp"
-#include "net/connect.hpp"
-#include "net/handshake.hpp"
+#include "net/door/connect.hpp"
 #include "net/shm/ring_stream.hpp"
+#include "net/stream/handshake.hpp"
 
 namespace isthmus::daemon {
 namespace {

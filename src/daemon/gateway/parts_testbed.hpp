@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/gateway/common.hpp"
-#include "net/share_body.hpp"
+#include "net/control/share_body.hpp"
 
 namespace isthmus::daemon {
 

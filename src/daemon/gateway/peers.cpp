@@ -4,7 +4,7 @@
 #include <asio/post.hpp>
 #include <utility>
 
-#include "net/software.hpp"
+#include "net/host/software.hpp"
 
 namespace isthmus::daemon {
 

@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
-#include "core/router.hpp"
-#include "net/conduit_driver.hpp"
-#include "net/control_body.hpp"
-#include "net/listener.hpp"
+#include "core/router/router.hpp"
+#include "net/conduit/conduit_driver.hpp"
+#include "net/control/control_body.hpp"
+#include "net/door/listener.hpp"
 
 namespace isthmus::daemon {
 

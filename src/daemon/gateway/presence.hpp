@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "daemon/gateway/gateway.hpp"
 
 namespace isthmus::daemon {

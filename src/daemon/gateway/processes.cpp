@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "daemon/log/log.hpp"
-#include "net/last_words.hpp"
-#include "net/software.hpp"
+#include "net/host/software.hpp"
+#include "net/stream/last_words.hpp"
 
 namespace isthmus::daemon {
 

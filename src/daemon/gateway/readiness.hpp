@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/world.hpp"
+#include "core/base/ids.hpp"
+#include "core/world/world.hpp"
 #include "daemon/gateway/presence.hpp"
 
 namespace isthmus::daemon {

@@ -1,5 +1,5 @@
 // Processes of a cluster share a link's rate when they send to another cluster without gateways.
-// Their gateway receives their claims, and sends each process its share (core/shares.hpp).
+// Their gateway receives their claims, and sends each process its share (core/streams/shares.hpp).
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "core/shares.hpp"
+#include "core/streams/shares.hpp"
 #include "daemon/gateway/common.hpp"
-#include "net/pacer.hpp"
-#include "net/share_body.hpp"
+#include "net/conduit/pacer.hpp"
+#include "net/control/share_body.hpp"
 
 namespace isthmus::daemon {
 

@@ -3,7 +3,7 @@
 #include <asio/post.hpp>
 #include <utility>
 
-#include "net/last_words.hpp"
+#include "net/stream/last_words.hpp"
 
 namespace isthmus::daemon {
 namespace {

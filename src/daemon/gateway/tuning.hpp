@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "compress/frame_compressor.hpp"
-#include "core/sampling.hpp"
+#include "core/base/sampling.hpp"
 #include "daemon/gateway/common.hpp"
 #include "daemon/gateway/link_figures.hpp"
 #include "daemon/gateway/sharing.hpp"
-#include "net/pacer.hpp"
+#include "net/conduit/pacer.hpp"
 
 namespace isthmus::daemon {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "core/wipe.hpp"
+#include "core/base/wipe.hpp"
 
 namespace isthmus::daemon {
 

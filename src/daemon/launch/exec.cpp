@@ -10,8 +10,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/any_json.hpp"
-#include "core/world.hpp"
+#include "core/base/any_json.hpp"
+#include "core/world/world.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/file_descriptor.hpp"
 #include "daemon/host/host.hpp"

@@ -7,18 +7,18 @@
 #include <asio/ip/v6_only.hpp>
 #include <sstream>
 
-#include "core/hex.hpp"
+#include "core/base/hex.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/log/rare_lines.hpp"
-#include "net/accept_all.hpp"
-#include "net/address.hpp"
-#include "net/connect.hpp"
-#include "net/handshake.hpp"
-#include "net/host_addresses.hpp"
-#include "net/peer.hpp"
-#include "net/strangers.hpp"
+#include "net/door/accept_all.hpp"
+#include "net/door/connect.hpp"
+#include "net/door/host_addresses.hpp"
+#include "net/door/strangers.hpp"
+#include "net/host/address.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/peer.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "daemon/launch/rank_input.hpp"
-#include "net/credentials.hpp"
-#include "net/stream.hpp"
+#include "net/host/credentials.hpp"
+#include "net/stream/stream.hpp"
 
 namespace isthmus::daemon {
 

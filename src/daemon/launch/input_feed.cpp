@@ -18,7 +18,7 @@
 #include "daemon/host/failure.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/launch/child.hpp"
-#include "net/connect.hpp"
+#include "net/door/connect.hpp"
 
 namespace isthmus::daemon {
 namespace {

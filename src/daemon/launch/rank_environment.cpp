@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/any_json.hpp"
-#include "core/hex.hpp"
+#include "core/base/any_json.hpp"
+#include "core/base/hex.hpp"
 
 namespace isthmus::daemon {
 

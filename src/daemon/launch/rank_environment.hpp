@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/wipe.hpp"
+#include "core/base/wipe.hpp"
 #include "daemon/control/requests.hpp"
 #include "daemon/launch/environment.hpp"
 

@@ -13,15 +13,15 @@
 #include <iostream>
 #include <thread>
 
-#include "core/hex.hpp"
-#include "core/world.hpp"
+#include "core/base/hex.hpp"
+#include "core/world/world.hpp"
 #include "daemon/host/beside.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/file_descriptor.hpp"
 #include "daemon/host/host.hpp"
 #include "daemon/launch/bypass.hpp"
 #include "daemon/launch/mapped.hpp"
-#include "net/report.hpp"
+#include "net/door/report.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "core/tidying.hpp"
+#include "core/base/tidying.hpp"
 #include "daemon/host/beside.hpp"
 
 namespace isthmus::daemon {

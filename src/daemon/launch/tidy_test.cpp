@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/tidying.hpp"
+#include "core/base/tidying.hpp"
 
 namespace isthmus::daemon {
 namespace {

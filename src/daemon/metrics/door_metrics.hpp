@@ -5,7 +5,7 @@
 #include <string>
 
 #include "daemon/metrics/exposition.hpp"
-#include "net/strangers.hpp"
+#include "net/door/strangers.hpp"
 
 namespace isthmus::daemon {
 

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "daemon/host/failure.hpp"
-#include "net/accept_all.hpp"
-#include "net/address.hpp"
-#include "net/handshake.hpp"
-#include "net/peer.hpp"
+#include "net/door/accept_all.hpp"
+#include "net/host/address.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/peer.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "net/strangers.hpp"
+#include "net/door/strangers.hpp"
 
 namespace isthmus::daemon {
 

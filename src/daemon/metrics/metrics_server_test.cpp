@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "daemon/host/failure.hpp"
-#include "net/address.hpp"
+#include "net/host/address.hpp"
 
 namespace isthmus::daemon {
 namespace {

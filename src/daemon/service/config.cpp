@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "daemon/host/failure.hpp"
-#include "net/address.hpp"
+#include "net/host/address.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "daemon/host/failure.hpp"
-#include "net/accept_all.hpp"
-#include "net/address.hpp"
-#include "net/handshake.hpp"
-#include "net/peer.hpp"
-#include "net/strangers.hpp"
+#include "net/door/accept_all.hpp"
+#include "net/door/strangers.hpp"
+#include "net/host/address.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/peer.hpp"
 
 namespace isthmus::daemon {
 namespace {

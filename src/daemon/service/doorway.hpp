@@ -8,7 +8,7 @@
 #include <string>
 
 #include "daemon/service/opening.hpp"
-#include "net/strangers.hpp"
+#include "net/door/strangers.hpp"
 
 namespace isthmus::daemon {
 

@@ -5,7 +5,7 @@
 
 #include "daemon/host/failure.hpp"
 #include "daemon/log/log.hpp"
-#include "net/address.hpp"
+#include "net/host/address.hpp"
 
 namespace isthmus::daemon {
 namespace {

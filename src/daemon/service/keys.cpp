@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/any_json.hpp"
-#include "core/hex.hpp"
-#include "core/wipe.hpp"
+#include "core/base/any_json.hpp"
+#include "core/base/hex.hpp"
+#include "core/base/wipe.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/file_descriptor.hpp"
 #include "daemon/service/config.hpp"
 #include "daemon/service/opening.hpp"
-#include "net/credentials.hpp"
+#include "net/host/credentials.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/wipe.hpp"
+#include "core/base/wipe.hpp"
 #include "daemon/service/limits.hpp"
 
 namespace isthmus::daemon {

@@ -25,9 +25,9 @@
 #include "daemon/service/doorway.hpp"
 #include "daemon/service/service_metrics.hpp"
 #include "daemon/service/user_worker.hpp"
-#include "net/handshake.hpp"
-#include "net/peer.hpp"
-#include "net/strangers.hpp"
+#include "net/door/strangers.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/peer.hpp"
 
 namespace isthmus::daemon {
 namespace {

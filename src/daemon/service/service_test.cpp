@@ -1,5 +1,5 @@
 // A service reads its file and its keys, and keeps to a rate.
-#include "net/service.hpp"
+#include "net/door/service.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

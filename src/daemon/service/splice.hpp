@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "daemon/service/token_bucket.hpp"
-#include "net/stream.hpp"
+#include "net/stream/stream.hpp"
 
 namespace isthmus::daemon {
 

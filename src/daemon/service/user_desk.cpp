@@ -15,9 +15,9 @@
 #include <cstring>
 
 #include "daemon/service/splice.hpp"
-#include "net/handshake.hpp"
-#include "net/peer.hpp"
-#include "net/plain_stream.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/peer.hpp"
+#include "net/stream/plain_stream.hpp"
 
 namespace isthmus::daemon {
 namespace {

@@ -14,15 +14,15 @@
 #include <string>
 #include <utility>
 
-#include "core/ids.hpp"
-#include "core/wipe.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/wipe.hpp"
 #include "daemon/service/limits.hpp"
 #include "daemon/service/opening.hpp"
 #include "daemon/service/token_bucket.hpp"
-#include "net/credentials.hpp"
-#include "net/service.hpp"
-#include "net/strangers.hpp"
-#include "net/stream.hpp"
+#include "net/door/service.hpp"
+#include "net/door/strangers.hpp"
+#include "net/host/credentials.hpp"
+#include "net/stream/stream.hpp"
 
 namespace isthmus::daemon {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/any_json.hpp"
-#include "core/hex.hpp"
+#include "core/base/any_json.hpp"
+#include "core/base/hex.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/service/worker.hpp"
 

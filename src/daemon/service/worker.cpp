@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/hex.hpp"
+#include "core/base/hex.hpp"
 #include "daemon/service/user_desk.hpp"
 #include "daemon/service/worker_channel.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/any_json.hpp"
-#include "core/wipe.hpp"
+#include "core/base/any_json.hpp"
+#include "core/base/wipe.hpp"
 
 namespace isthmus::daemon {
 namespace {

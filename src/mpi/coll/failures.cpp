@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.hpp"
-#include "core/service.hpp"
+#include "core/base/mutex.hpp"
+#include "core/engine/service.hpp"
 #include "core/trace/trace.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
-#include "net/start_thread.hpp"
+#include "net/host/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "coll/allgather/allgather.hpp"
 #include "coll/bcast/bcast.hpp"
-#include "core/debug_off.hpp"
-#include "core/mark.hpp"
+#include "core/base/debug_off.hpp"
+#include "core/base/mark.hpp"
 #include "mpi/process/grid.hpp"
 
 namespace isthmus::face {

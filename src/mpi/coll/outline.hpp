@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coll/engine/collectives.hpp"
-#include "core/wire.hpp"
+#include "core/wire/wire.hpp"
 
 namespace isthmus::face {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "core/trace/trace.hpp"
 #include "mpi/datatype/byte_blocks.hpp"
 #include "mpi/datatype/reduction.hpp"

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/mutex.hpp"
-#include "core/service.hpp"
-#include "core/wire.hpp"
+#include "core/base/mutex.hpp"
+#include "core/engine/service.hpp"
+#include "core/wire/wire.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/coll/outline.hpp"
 
 namespace isthmus::face {

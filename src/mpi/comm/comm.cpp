@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "core/trace/trace.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/inter.hpp"

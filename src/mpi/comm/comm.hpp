@@ -13,8 +13,8 @@
 
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
-#include "core/group.hpp"
-#include "core/ids.hpp"
+#include "core/base/ids.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/probed.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/comm/topology.hpp"

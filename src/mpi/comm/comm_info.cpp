@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coll/engine/forced.hpp"
-#include "core/ids.hpp"
+#include "core/base/ids.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 

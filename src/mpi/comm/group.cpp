@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 

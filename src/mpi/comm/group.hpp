@@ -4,7 +4,7 @@
 // MPI_GROUP_EMPTY.
 #pragma once
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/native/native.hpp"
 

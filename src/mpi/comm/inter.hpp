@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/runs.hpp"

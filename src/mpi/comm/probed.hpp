@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/message.hpp"
+#include "core/wire/message.hpp"
 
 namespace isthmus::face {
 

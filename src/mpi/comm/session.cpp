@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 

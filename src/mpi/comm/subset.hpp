@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "coll/engine/party.hpp"
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/process/grid.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/datatype/contents.hpp"
 #include "mpi/datatype/datatype.hpp"
 

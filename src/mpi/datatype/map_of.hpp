@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"

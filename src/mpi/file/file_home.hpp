@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/file_service.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/error.hpp"
 #include "mpi/file/told_error.hpp"
 #include "mpi/making/agreement.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/file/gathered_write.hpp"

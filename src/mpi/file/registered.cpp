@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/file/file_error.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/request/request.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"
 
 namespace isthmus::face {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <memory>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_create_group.hpp"

@@ -1,6 +1,6 @@
 #include "mpi/making/courier.hpp"
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/making/join.hpp"
 #include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"

@@ -31,8 +31,8 @@
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/waits.hpp"
 #include "mpi/request/whereabouts.hpp"
-#include "net/host_addresses.hpp"
-#include "net/report.hpp"
+#include "net/door/host_addresses.hpp"
+#include "net/door/report.hpp"
 
 namespace isthmus::face {
 namespace {

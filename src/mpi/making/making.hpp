@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 

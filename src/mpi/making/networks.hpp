@@ -5,7 +5,7 @@
 #include <string>
 
 #include "coll/engine/network.hpp"
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 
 namespace isthmus::face {
 

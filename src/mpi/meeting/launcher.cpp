@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "coll/engine/party.hpp"
-#include "core/any_json.hpp"
+#include "core/base/any_json.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
-#include "net/control_body.hpp"
+#include "net/control/control_body.hpp"
 
 namespace isthmus::face {
 namespace {

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "core/hex.hpp"
-#include "core/wipe.hpp"
+#include "core/base/hex.hpp"
+#include "core/base/wipe.hpp"
 #include "mpi/native/face.hpp"
 
 namespace isthmus::face {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/wipe.hpp"
+#include "core/base/wipe.hpp"
 
 namespace isthmus::face {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 
 namespace isthmus::face {
 

@@ -2,7 +2,7 @@
 // core::kAnyTag.
 #pragma once
 
-#include "core/message.hpp"
+#include "core/wire/message.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "coll/engine/party.hpp"
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace isthmus::face {

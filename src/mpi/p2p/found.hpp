@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/request/waits.hpp"

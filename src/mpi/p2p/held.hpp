@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/native/wildcards.hpp"
 #include "mpi/p2p/held_index.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "core/intrusive_list.hpp"
-#include "core/message.hpp"
+#include "core/base/intrusive_list.hpp"
+#include "core/wire/message.hpp"
 
 namespace isthmus::face {
 

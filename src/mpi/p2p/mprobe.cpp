@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/p2p/found.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/error.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/p2p/held.hpp"

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/message.hpp"
+#include "core/wire/message.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/request/request.hpp"

@@ -7,13 +7,13 @@
 #include <map>
 #include <utility>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "file/caller.hpp"
 #include "file/server.hpp"
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
-#include "net/host_addresses.hpp"
-#include "net/start_thread.hpp"
+#include "net/door/host_addresses.hpp"
+#include "net/host/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/service.hpp"
+#include "core/engine/engine.hpp"
+#include "core/engine/service.hpp"
 #include "file/open_file.hpp"
 
 namespace isthmus::face {

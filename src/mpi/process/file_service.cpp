@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/mutex.hpp"
-#include "core/service.hpp"
+#include "core/base/mutex.hpp"
+#include "core/engine/engine.hpp"
+#include "core/engine/service.hpp"
 #include "mpi/process/file_requests.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"

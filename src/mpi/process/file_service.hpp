@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/ids.hpp"
+#include "core/base/ids.hpp"
 #include "file/open_file.hpp"
 
 namespace isthmus::face {

@@ -3,8 +3,8 @@
 #include <deque>
 #include <utility>
 
-#include "core/mutex.hpp"
-#include "net/start_thread.hpp"
+#include "core/base/mutex.hpp"
+#include "net/host/start_thread.hpp"
 
 namespace isthmus::face {
 namespace {

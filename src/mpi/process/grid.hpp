@@ -10,12 +10,12 @@
 
 #include "coll/engine/forced.hpp"
 #include "coll/engine/network.hpp"
-#include "core/group.hpp"
-#include "core/world.hpp"
+#include "core/world/group.hpp"
+#include "core/world/world.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/choices.hpp"
 #include "mpi/process/tag_range.hpp"
-#include "net/endpoint.hpp"
+#include "net/endpoint/endpoint.hpp"
 
 namespace isthmus::face {
 

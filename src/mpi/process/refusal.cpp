@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/group.hpp"
+#include "core/world/group.hpp"
 
 namespace isthmus::face {
 

@@ -1,7 +1,7 @@
 // The trace of a rank (core/trace/trace.hpp): begun when it joins the grid.
 #pragma once
 
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "mpi/native/environment.hpp"
 
 namespace isthmus::face {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "coll/engine/phases.hpp"
-#include "core/service.hpp"
+#include "core/engine/service.hpp"
 
 namespace isthmus::face::traffic {
 

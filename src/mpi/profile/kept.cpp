@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 
 namespace isthmus::face::profile {
 namespace {

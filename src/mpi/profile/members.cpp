@@ -5,7 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"

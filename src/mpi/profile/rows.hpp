@@ -5,7 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/profile/sizes.hpp"
 
 namespace isthmus::face::profile {

@@ -8,7 +8,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/profile/thread.hpp"
-#include "net/start_thread.hpp"
+#include "net/host/start_thread.hpp"
 
 namespace isthmus::face::profile {
 namespace {

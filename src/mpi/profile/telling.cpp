@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/profile/counting.hpp"

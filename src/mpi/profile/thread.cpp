@@ -3,7 +3,7 @@
 #include <deque>
 #include <tuple>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face::profile {

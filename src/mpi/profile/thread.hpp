@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/profile/members.hpp"
 #include "mpi/profile/rows.hpp"
 #include "mpi/request/whence.hpp"

@@ -1,6 +1,6 @@
 #include "mpi/request/native_yield.hpp"
 
-#include "core/debug_off.hpp"
+#include "core/base/debug_off.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/core_sharing.hpp"
-#include "core/debug_off.hpp"
+#include "core/base/core_sharing.hpp"
+#include "core/base/debug_off.hpp"
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/uncancelled.hpp"

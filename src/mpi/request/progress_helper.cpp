@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/progress.hpp"
 

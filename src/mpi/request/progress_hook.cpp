@@ -1,6 +1,6 @@
 #include "mpi/request/progress_hook.hpp"
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"

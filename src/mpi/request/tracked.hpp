@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 
 namespace isthmus::face {
 

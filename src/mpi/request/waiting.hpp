@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/core_sharing.hpp"
+#include "core/base/core_sharing.hpp"
 #include "mpi/request/naps.hpp"
 
 namespace isthmus::face {

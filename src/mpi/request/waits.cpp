@@ -4,7 +4,7 @@
 #include <chrono>
 #include <list>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
 

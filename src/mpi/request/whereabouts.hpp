@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "net/endpoint.hpp"
+#include "net/endpoint/endpoint.hpp"
 
 namespace isthmus::face {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/mark.hpp"
+#include "core/base/mark.hpp"
 namespace isthmus::face {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/peer_memory.hpp"
+#include "core/engine/peer_memory.hpp"
 #include "rma/window.hpp"
 
 namespace isthmus::face {

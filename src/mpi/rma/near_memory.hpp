@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/peer_memory.hpp"
-#include "core/type_map.hpp"
+#include "core/datatype/type_map.hpp"
+#include "core/engine/peer_memory.hpp"
 #include "mpi/rma/host_memory.hpp"
 #include "rma/turn.hpp"
 

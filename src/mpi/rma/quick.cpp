@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/gpu.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"

@@ -13,8 +13,8 @@
 #include <set>
 #include <vector>
 
-#include "core/mutex.hpp"
-#include "core/peer_memory.hpp"
+#include "core/base/mutex.hpp"
+#include "core/engine/peer_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"

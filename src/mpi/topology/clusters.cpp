@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coll/engine/network.hpp"
-#include "core/world.hpp"
+#include "core/world/world.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/partition.hpp"
+#include "core/graph/partition.hpp"
 #include "mpi/comm/comm.hpp"
 
 namespace isthmus::face {

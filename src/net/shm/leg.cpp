@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "net/handshake.hpp"
 #include "net/shm/ring_stream.hpp"
+#include "net/stream/handshake.hpp"
 #include "net/ucx/said.hpp"
 
 namespace isthmus::net::shm {

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/ids.hpp"
-#include "net/stream.hpp"
+#include "core/base/ids.hpp"
+#include "net/stream/stream.hpp"
 
 namespace isthmus::net::shm {
 

@@ -11,9 +11,9 @@
 #include <asio/local/stream_protocol.hpp>
 #include <string>
 
-#include "net/plain_stream.hpp"
 #include "net/shm/shared_memory.hpp"
-#include "net/stream_io.hpp"
+#include "net/stream/plain_stream.hpp"
+#include "net/stream/stream_io.hpp"
 #include "net/ucx/said.hpp"
 
 namespace isthmus::net::shm {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/peer_memory.hpp"
+#include "core/engine/peer_memory.hpp"
 
 namespace isthmus::net::shm {
 

@@ -10,8 +10,8 @@
 
 #include "net/shm/ring.hpp"
 #include "net/shm/shared_memory.hpp"
-#include "net/stream.hpp"
-#include "net/watch.hpp"
+#include "net/stream/stream.hpp"
+#include "net/stream/watch.hpp"
 
 namespace isthmus::net {
 

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <vector>
 
-#include "net/plain_stream.hpp"
+#include "net/stream/plain_stream.hpp"
 
 namespace isthmus::net {
 namespace {

@@ -1,7 +1,7 @@
 // The leg where UCX's headers were missing when Isthmus was built.
 #include <stdexcept>
 
-#include "net/handshake.hpp"
+#include "net/stream/handshake.hpp"
 #include "net/ucx/leg.hpp"
 #include "net/ucx/said.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "net/handshake.hpp"
+#include "net/stream/handshake.hpp"
 #include "net/ucx/said.hpp"
 #include "net/ucx/ucx_stream.hpp"
 #include "net/ucx/worker.hpp"

@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "core/ids.hpp"
-#include "net/stream.hpp"
+#include "core/base/ids.hpp"
+#include "net/stream/stream.hpp"
 
 namespace isthmus::net::ucx {
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/mutex.hpp"
+#include "core/base/mutex.hpp"
 
 namespace isthmus::net::ucx {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/wire.hpp"
-#include "net/handshake.hpp"
-#include "net/stream_io.hpp"
+#include "core/wire/wire.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/stream_io.hpp"
 
 namespace isthmus::net::ucx {
 

@@ -3,8 +3,8 @@
 
 #include <asio/awaitable.hpp>
 
-#include "core/ids.hpp"
-#include "net/stream.hpp"
+#include "core/base/ids.hpp"
+#include "net/stream/stream.hpp"
 #include "net/ucx/said_body.hpp"
 
 namespace isthmus::net::ucx {

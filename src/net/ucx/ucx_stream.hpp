@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "net/stream.hpp"
+#include "net/stream/stream.hpp"
 #include "net/ucx/pipe.hpp"
 
 namespace isthmus::net::ucx {

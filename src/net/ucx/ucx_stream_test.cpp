@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "net/handshake.hpp"
-#include "net/plain_stream.hpp"
-#include "net/stream_io.hpp"
+#include "net/stream/handshake.hpp"
+#include "net/stream/plain_stream.hpp"
+#include "net/stream/stream_io.hpp"
 #include "net/ucx/leg.hpp"
 #include "net/ucx/worker.hpp"
 

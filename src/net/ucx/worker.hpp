@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "net/stream/watch.hpp"
 #include "net/ucx/library.hpp"
 #include "net/ucx/pipe.hpp"
-#include "net/watch.hpp"
 
 namespace isthmus::net::ucx {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "rma/window.hpp"
 
 using namespace isthmus;

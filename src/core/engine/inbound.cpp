@@ -1,0 +1,196 @@
+#include "core/engine/inbound.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace isthmus::core {
+
+namespace {
+
+// Pieces come nearly in order. A peer with this many gaps means harm.
+constexpr std::size_t kMaxGaps = std::size_t{1} << 16;
+
+void put(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (op == nullptr || bytes.empty() || offset >= op->capacity) return;
+  std::byte* const to = op->buffer + offset;
+  if (bytes.data() == to) return;  // placed already
+  const std::size_t room = op->capacity - static_cast<std::size_t>(offset);
+  std::memcpy(to, bytes.data(), std::min(bytes.size(), room));
+}
+
+}  // namespace
+
+bool Inbound::is_whole(const EnvelopeBody& body, std::size_t payload) const {
+  return body.number == next_ && payload == body.envelope.size && room_for(charge(body)) &&
+         (messages_.empty() || !messages_.contains(body.number));
+}
+
+void Inbound::pass(const EnvelopeBody& body) {
+  due_ += charge(body);
+  ++next_;
+}
+
+bool Inbound::has(const EnvelopeBody& body) const {
+  if (body.number < next_) return true;
+  const auto found = messages_.find(body.number);
+  return found != messages_.end() && found->second.stage != Stage::Early;
+}
+
+bool Inbound::has(const PieceBody& piece, std::size_t payload) const {
+  const auto found = messages_.find(piece.number);
+  if (found == messages_.end()) return piece.number < next_;
+  return found->second.arrived.contains(piece.offset, piece.offset + payload);
+}
+
+Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
+  if (body.number < next_) return nullptr;
+  const auto found = messages_.find(body.number);
+  if (found != messages_.end()) {
+    const Incoming& message = found->second;
+    if (message.stage != Stage::Early || !body.charged) return nullptr;
+    for (const Incoming::Chunk& chunk : message.early) {
+      if (chunk.offset + chunk.bytes.size() > body.ahead) return nullptr;
+    }
+    if (message.ahead_arrived > body.ahead - payload) return nullptr;
+    held_ -= kMessageCharge + static_cast<std::size_t>(message.ahead_arrived);
+  }
+  // Compared before adding: `ahead` may be anything.
+  if (body.charged && (!room_for(body.ahead) || !room_for(body.ahead + kMessageCharge))) {
+    return nullptr;
+  }
+  if (!body.charged && ++uncharged_ > kMaxWaiting) return nullptr;
+  held_ += charge(body);
+  Incoming& message = found != messages_.end() ? found->second : messages_[body.number];
+  message.body = body;
+  message.peer = peer_;
+  message.stage = Stage::Announced;
+  return &message;
+}
+
+Incoming* Inbound::next_in_order() {
+  if (messages_.empty()) return nullptr;
+  const auto found = messages_.find(next_);
+  if (found == messages_.end() || found->second.stage != Stage::Announced) return nullptr;
+  ++next_;
+  return &found->second;
+}
+
+Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
+  const std::uint64_t end = piece.offset + payload;
+  auto found = messages_.find(piece.number);
+  if (found == messages_.end()) {
+    if (piece.number < next_ || !room_for(kMessageCharge)) return nullptr;
+    found = messages_.try_emplace(piece.number).first;
+    found->second.body.number = piece.number;
+    held_ += kMessageCharge;
+  }
+  Incoming& message = found->second;
+  if (message.arrived.size() > kMaxGaps || message.arrived.overlaps(piece.offset, end)) {
+    return nullptr;
+  }
+  if (message.stage == Stage::Early) {
+    if (end > window_ || !room_for(payload)) return nullptr;
+    held_ += payload;
+    return &message;
+  }
+  if (piece.offset < message.body.ahead) {
+    const bool fits =
+        end <= message.body.ahead && payload <= message.body.ahead - message.ahead_arrived;
+    return fits ? &message : nullptr;
+  }
+  const std::uint64_t rest = message.body.envelope.size - message.body.ahead;
+  const bool fits = message.stage == Stage::Matched && !message.reading &&
+                    end <= message.body.envelope.size && payload <= rest - message.granted_arrived;
+  return fits ? &message : nullptr;
+}
+
+void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
+  // A message that comes whole has no pieces, after it or instead of it.
+  const bool whole =
+      offset == 0 && bytes.size() == message.body.envelope.size && message.stage != Stage::Early;
+  if (!whole) message.arrived.add(offset, offset + bytes.size());
+  if (message.stage == Stage::Matched) {
+    put(message.op, offset, bytes);
+    if (offset < message.body.ahead) {
+      message.ahead_arrived += bytes.size();
+      free(bytes.size());
+    } else {
+      message.granted_arrived += bytes.size();
+    }
+    return;
+  }
+  if (message.stage == Stage::Early) {
+    message.early.push_back({offset, {bytes.begin(), bytes.end()}});
+  } else {
+    const auto size = static_cast<std::size_t>(message.body.ahead);
+    if (!message.buffer) {
+      message.buffer.reset(static_cast<std::byte*>(std::malloc(size)));
+      if (!message.buffer) throw std::bad_alloc();
+    }
+    std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
+  }
+  message.ahead_arrived += bytes.size();
+  buffered_ += bytes.size();
+}
+
+std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload) {
+  const Incoming* const message = find(piece.number);
+  if (message == nullptr || message->op == nullptr || payload == 0) return {};
+  const RecvOp& op = *message->op;
+  if (piece.offset > op.capacity || payload > op.capacity - piece.offset) return {};
+  if (accept(piece, payload) == nullptr) return {};
+  return {op.buffer + piece.offset, payload};
+}
+
+void Inbound::bind(Incoming& message, RecvOp* op) {
+  message.stage = Stage::Matched;
+  message.op = op;
+  if (message.buffer) {
+    // The missing bytes are uninitialized, and no receive may see them.
+    const std::span<const std::byte> bytes(message.buffer.get(),
+                                           static_cast<std::size_t>(message.body.ahead));
+    if (message.arrived.size() == 0) {  // it came whole
+      put(op, 0, bytes);
+    } else {
+      message.arrived.each([&](std::uint64_t begin, std::uint64_t end) {
+        put(op, begin, bytes.subspan(begin, end - begin));
+      });
+    }
+    message.buffer.reset();
+  }
+  for (const Incoming::Chunk& chunk : message.early) put(op, chunk.offset, chunk.bytes);
+  message.early = {};
+  const auto arrived = static_cast<std::size_t>(message.ahead_arrived);
+  buffered_ -= arrived;
+  if (message.body.charged) {
+    free(kMessageCharge + arrived);
+  } else {
+    --uncharged_;
+  }
+}
+
+Incoming* Inbound::find(std::uint64_t number) {
+  const auto found = messages_.find(number);
+  return found == messages_.end() ? nullptr : &found->second;
+}
+
+void Inbound::take(Incoming& message) {
+  message.granted_arrived = message.body.envelope.size;
+  grants_.push_back({message.body.number, FrameKind::Taken});
+}
+
+FrameKind Inbound::next_reply(BodyHead& head, std::size_t& size) {
+  told_ += std::exchange(due_, 0);
+  if (grants_.empty()) {
+    size = encode(CreditBody{.credit = told_}, head);
+    return FrameKind::Credit;
+  }
+  const Answer answer = grants_.front();
+  grants_.pop_front();
+  size = encode(GrantBody{.number = answer.number, .credit = told_}, head);
+  return answer.kind;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,69 @@
+#include "core/router/ways.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace isthmus::core {
+namespace {
+
+constexpr LinkChoice kFast = kFirstNamedLink, kThin = kFirstNamedLink + 1;
+
+class WaysTest : public testing::Test {
+ protected:
+  WaysTest() {
+    for (std::size_t i = 0; i < conduits_.size(); ++i) ways_.connect(i, conduits_[i]);
+    ways_.set_link(kFast, 1, {0, 1});
+    ways_.set_link(kThin, 1, {2});
+  }
+
+  static ConduitConfig config() {
+    ConduitConfig made;
+    made.self = 0;
+    made.peer = kFirstGateway;
+    made.session = 1;
+    return made;
+  }
+  void fill(std::size_t gate) {
+    const std::vector<std::byte> bytes(kMaxBody / 2);
+    while (conduits_[gate].can_accept()) {
+      OutFrame frame;
+      frame.kind = FrameKind::Piece;
+      frame.source = 0;
+      frame.destination = 5;
+      frame.payload = bytes;
+      conduits_[gate].submit(frame);
+    }
+  }
+
+  std::vector<Conduit> conduits_ = std::vector<Conduit>(3, Conduit(config(), Time::zero()));
+  Ways ways_{3, 3};
+};
+
+TEST_F(WaysTest, AChosenLinkIsTakenWhateverWaitsThere) {
+  EXPECT_EQ(ways_.to(1, 5, true, kThin), 2U);
+  fill(2);
+  EXPECT_EQ(ways_.to(1, 5, true, kThin), Ways::kNone);
+  EXPECT_NE(ways_.to(1, 5, true), Ways::kNone);
+  fill(0);
+  EXPECT_EQ(ways_.to(1, 5, true, kFast), 1U) << "the other of its gateways";
+}
+
+TEST_F(WaysTest, WhereItDoesNotLeadFramesGoAsEver) {
+  fill(2);
+  EXPECT_EQ(ways_.to(2, 9, true, kThin), ways_.to(2, 9, true));
+}
+
+TEST_F(WaysTest, AChosenLinkMayHaveMoreHopsThanAnother) {
+  ways_.set_hops(2, {1, 3, 1});
+  EXPECT_EQ(ways_.to(1, 5, true, kThin), 2U);
+}
+
+TEST_F(WaysTest, WhenItIsLostTheOthersServe) {
+  EXPECT_TRUE(ways_.lose(2, 1));
+  const std::size_t other = ways_.to(1, 5, true, kThin);
+  EXPECT_TRUE(other == 0 || other == 1) << other;
+}
+
+}  // namespace
+}  // namespace isthmus::core

@@ -1,0 +1,167 @@
+// A process's end of the Isthmus network: conduits to the cluster's gateways, and a core::Engine
+// whose frames they carry. One I/O thread drives them, whatever the program does; it never calls
+// MPI and never runs the program's code. A thread of the program that sends or waits does that work
+// itself, since every wake-up of another thread costs more than the work (io_turn.hpp).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/wipe.hpp"
+#include "core/engine/engine.hpp"
+#include "core/engine/gathering.hpp"
+#include "core/world/world.hpp"
+#include "net/control/control_body.hpp"
+
+namespace isthmus::net {
+
+/// Facts that the endpoint knows: the messages that its process waits for, and its traffic without
+/// gateways by cluster.
+struct Sight {
+  std::span<const core::Awaited> awaited;
+  std::map<std::size_t, DirectCount> direct;
+};
+
+/// EndpointConfig::lend_from of a process that lends nothing.
+inline constexpr std::size_t kLendNothing = std::numeric_limits<std::size_t>::max();
+
+/// All a process needs to join. The face reads it from what the agent set in the environment.
+struct EndpointConfig {
+  core::World world;
+  int node = -1;        ///< of this process
+  std::string job;      ///< identifies the job in messages and handshakes
+  core::Secret secret;  ///< the job's, raw bytes
+  std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
+  bool memory = true;   ///< shared with gateways on this host, where it can be had
+  /// Receivers on this host read messages of at least this size from this process's memory, if the
+  /// system allows it. If empty, the size from which that is quicker.
+  std::optional<std::size_t> lend_from{};
+  /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
+  /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
+  std::function<std::string(const Sight&)> whereabouts{};
+  /// Told that another run is not there any more. Whether the program still needs it: that is a
+  /// fault. As `whereabouts`. May be empty.
+  std::function<bool(const std::string& run)> needs{};
+};
+
+class Endpoint {
+ public:
+  /// Called once, when the grid can no longer work: no way to a cluster is left, another rank
+  /// aborted or vanished, or the protocol was broken. It runs on the I/O thread, or on a thread in
+  /// wait_event, poll or a send. `sentence` says what happened and where. `code` is the exit status
+  /// that the process should have.
+  using FaultHandler = std::function<void(const std::string& sentence, int code)>;
+
+  /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
+  /// has joined, however late. To limit this, end the gateway. Throws std::runtime_error with a
+  /// sentence that names the address and the remedy.
+  static std::unique_ptr<Endpoint> join(EndpointConfig config, FaultHandler on_fault);
+
+  /// As `leave` without its barrier: closes at once.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Thread-safe forms of the engine's functions (same contracts). They wake the I/O thread where
+  // there is something to send.
+  /// `soon`: the calling thread calls poll(), wait_event() or send_gathered() next; then nobody is
+  /// woken for what has been gathered.
+  void send(core::SendOp& op, bool soon = false);
+  /// Sends the gathered messages, on the calling thread unless another thread does so already.
+  void send_gathered();
+  void recv(core::RecvOp& op);
+  bool cancel(core::RecvOp& op);
+  bool withhold(core::RecvOp& op);
+  void release(core::RecvOp& op, bool served);
+  std::optional<core::Envelope> probe(std::uint64_t context, int source, int tag) const;
+  std::shared_ptr<core::Extracted> extract(std::uint64_t context, int source, int tag);
+  void recv(const std::shared_ptr<core::Extracted>& message, core::RecvOp& op);
+
+  /// Runs `f(engine)` while nothing else can touch the engine: arrivals wait. For decisions that
+  /// must be atomic with matching.
+  template <class F>
+  auto locked(F&& f) {
+    const Locked lock(*this);
+    return std::forward<F>(f)(engine_);
+  }
+
+  /// At most `most` of the messages that this process waits for.
+  std::vector<core::Awaited> awaited(std::size_t most) const;
+
+  /// Changes whenever something completed or arrived. Lock-free.
+  std::uint32_t events() const { return events_.load(std::memory_order_acquire); }
+  /// Moves what can be moved now, on the calling thread. Never blocks.
+  void poll() const;
+  /// Sleeps until events() differs from `seen` or `limit` has passed; moves what arrives, on the
+  /// calling thread unless another is at it. May return early.
+  void wait_event(std::uint32_t seen, std::chrono::microseconds limit) const;
+
+  /// For tests: all direct conduits die.
+  void drop_direct();
+  /// Frames that were sent again since their way was lost.
+  std::uint64_t sent_again() const;
+
+  /// The world as it is by now. A version stays as it is; the next is another.
+  std::shared_ptr<const core::World> world() const;
+
+  /// Asks the launcher something (docs/control.md, "What ranks ask"): JSON of at most kMostAsked
+  /// bytes. Returns the number of the question. Thread-safe, as answer().
+  std::uint64_t ask(const std::string& request);
+  /// The answer to that question, JSON, once; nothing while it has not come.
+  std::optional<std::string> answer(std::uint64_t number);
+
+  /// MPI_Abort: tells the whole grid, best effort, within a bounded time (at most 1 s).
+  void abort(int code, const std::string& sentence);
+
+  /// Orderly end (MPI_Finalize): flushes what is unsent and unacknowledged, says goodbye and
+  /// joins the I/O thread. Call it after a barrier over the grid. It waits for as long as conduits
+  /// and links have patience; throws std::runtime_error when one of them is lost.
+  void leave();
+
+ private:
+  explicit Endpoint(EndpointConfig config, FaultHandler on_fault);
+
+  // Holds the engine for a while; then tells the I/O thread and those who wait what is new.
+  class Locked {
+   public:
+    explicit Locked(Endpoint& endpoint) : endpoint_(endpoint) { endpoint_.mutex_.lock(); }
+    ~Locked() { endpoint_.unlock(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    Endpoint& endpoint_;
+  };
+  void unlock();
+  void flush();
+  bool send_at_once(core::SendOp& op);
+  void waits() const;
+  void wake();
+  void publish();
+
+  struct Io;
+  class Gate;
+  class Pump;
+  mutable std::mutex mutex_;  // guards engine_
+  core::Engine engine_;
+  core::Gathering gathering_;               // guarded by mutex_
+  const std::vector<bool> beside_;          // peers, by node
+  mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
+  std::atomic<bool> output_{false};         // the engine has something for pump()
+  std::uint32_t answers_ = 0;               // guarded by mutex_; growths and ends of runs, too
+  mutable std::atomic<std::uint32_t> events_{0};
+  mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
+  std::unique_ptr<Io> io_;
+};
+
+}  // namespace isthmus::net

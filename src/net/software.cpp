@@ -1,7 +1,0 @@
-#include "net/software.hpp"
-
-namespace isthmus::net {
-
-std::string software() { return ISTHMUS_VERSION; }
-
-}  // namespace isthmus::net
