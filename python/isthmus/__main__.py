@@ -10,7 +10,8 @@ import sys
 gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
-from isthmus import entry, streams  # noqa: E402  (after that)
+from isthmus.base import streams  # noqa: E402  (after that)
+from isthmus.cli import entry  # noqa: E402  (after that)
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 
 # Builds with sanitizers cannot be loaded into other programs, and their times mean nothing. The
 # others are for another machine.

@@ -13,11 +13,12 @@ import pytest
 import typer
 import yaml
 
-from isthmus import argv, habits
-from isthmus import grid as grids
 from isthmus import pages as installed
-from isthmus.cli import app, parse_run, parse_submit
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli import habits
+from isthmus.cli.cli import app, parse_run, parse_submit
+from isthmus.grid import grid as grids
+from isthmus.job import argv
 
 if sys.version_info >= (3, 11):
     import tomllib

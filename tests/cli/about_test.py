@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from isthmus import completing
-from isthmus import grid as grids
-from isthmus.cli import app
-from isthmus.gridcommand import SAMPLE
+from isthmus.base import completing
+from isthmus.cli.cli import app
+from isthmus.cli.gridcommand import SAMPLE
+from isthmus.grid import grid as grids
 from isthmus.seeing import runs
 from isthmus.version import VERSION, WIRE
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.cli import main
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
+from isthmus.grid import grid as grids
 
 
 def refused(words, capsys) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus import allocation
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.grid import allocation
 
 JOB = {
     "SLURM_HET_SIZE": "3",

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from isthmus import anyjson
+from isthmus.base import anyjson
 
 
 def test_text_that_is_utf8_is_ordinary_json():

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from isthmus.argv import split_parts
-from isthmus.cli import main, parse_run
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main, parse_run
+from isthmus.job.argv import split_parts
 
 
 def test_options_stop_at_the_program():
@@ -106,7 +106,7 @@ def test_help_after_the_program_is_the_programs():
 def test_wrong_limits_in_the_environment(monkeypatch, capsys):
     monkeypatch.setenv("ISTHMUS_START_TIMEOUT", "soon")
     monkeypatch.setenv("ISTHMUS_PREFIX", "/")
-    monkeypatch.setattr("isthmus.execution.command_of", lambda *_, **__: ["true"])
+    monkeypatch.setattr("isthmus.job.execution.command_of", lambda *_, **__: ["true"])
     assert main(["run", "x"]) == 2
     assert (
         "ISTHMUS_START_TIMEOUT must be a number of seconds; it is 'soon'" in capsys.readouterr().err

@@ -3,11 +3,11 @@
 import asyncio
 import threading
 
-from isthmus import grid as grids
-from isthmus.agent import Agent
-from isthmus.members import Members
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.grid import grid as grids
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
+from isthmus.run.agent import Agent
+from isthmus.run.members import Members
 
 SAYS_TWO = ["sh", "-c", """echo '{"op": "hello"}'; echo '{"op": "oddity"}'; cat >/dev/null"""]
 

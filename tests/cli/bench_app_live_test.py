@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus.measuring.program import prepare
 from isthmus_lab.bench.app.programs import KERNEL_FOLDER
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
-from isthmus.errors import RunError, UsageError
-from isthmus.grid import parse as parse_grid
+from isthmus.base.errors import RunError, UsageError
+from isthmus.cli.cli import main
+from isthmus.grid.grid import parse as parse_grid
 from isthmus.measuring.program import whole
 from isthmus_lab.bench.app import figures, limits, play, programs
 from isthmus_lab.bench.app.command import _delays, _words

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus_lab.bench.coll import roster
 from isthmus_lab.bench.coll.options import Options
 from isthmus_lab.bench.coll.results import run_from_json

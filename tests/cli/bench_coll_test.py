@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
-from isthmus.errors import UsageError
-from isthmus.grid import GatewaySpec
-from isthmus.grid import parse as parse_grid
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
+from isthmus.grid.grid import GatewaySpec
+from isthmus.grid.grid import parse as parse_grid
 from isthmus_lab.bench import gridfile
 from isthmus_lab.bench.coll import figures, plan, roster, tasks, variants
 from isthmus_lab.bench.coll.bounds import Wires, bound

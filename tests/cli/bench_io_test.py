@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus_lab.bench.io import limits, tasks
 from isthmus_lab.bench.io.results import IoResults, run_from_json
 from isthmus_lab.bench.io.tasks import LARGE, MIB, RANDOM, TRIP, IoTask

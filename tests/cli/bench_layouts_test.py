@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.errors import UsageError
-from isthmus.grid import parse as parse_grid
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import parse as parse_grid
 from isthmus_lab.bench.app import layouts, play
 from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, setup
 from isthmus_lab.bench.app.options import Options

@@ -13,8 +13,8 @@ from marks import MARK, marked_processes
 from ports import free_port
 from waiting import eventually
 
-from isthmus.errors import RunError
-from isthmus.gridwriting import write
+from isthmus.base.errors import RunError
+from isthmus.grid.gridwriting import write
 from isthmus.measuring.ends import find_tcpbench
 from isthmus.measuring.program import prepare
 from isthmus.measuring.runs import run_from_json

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from webpages import Page, alone, check_accessible
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import Task
 from isthmus_lab.bench import figures, report

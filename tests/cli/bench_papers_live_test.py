@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 
 
 def test_the_smallest_figure_is_had(tmp_path: Path, monkeypatch, capfd):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from isthmus.cli import main
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
 from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import MIB, Task
 from isthmus_lab.bench import figures as p2p_figures

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus_lab.bench.rma import limits, tasks
 from isthmus_lab.bench.rma.results import RmaResults, RmaRun, run_from_json
 from isthmus_lab.bench.rma.tasks import LARGE, RmaTask

@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from isthmus.cli import main
-from isthmus.errors import RunError
-from isthmus.tables import console
+from isthmus.base.errors import RunError
+from isthmus.base.tables import console
+from isthmus.cli.cli import main
 from isthmus_lab.bench.sim import report
 from isthmus_lab.bench.sim.play import SimTask, TooMuchError, simulate
 from isthmus_lab.bench.sim.results import SimRun

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
-from isthmus import grid as grids
-from isthmus import gridwriting
-from isthmus.cli import main
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
+from isthmus.cli.cli import main
+from isthmus.grid import grid as grids
+from isthmus.grid import gridwriting
 from isthmus.measuring import program
 from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.runs import Run, run_from_json

@@ -2,7 +2,7 @@
 
 import pytest
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus_lab.bench.wanted import Wanted
 
 THERE = ["isthmus", "tcp", "tcp-untuned"]

@@ -2,14 +2,14 @@
 
 import pytest
 
-from isthmus.chatter import Chatter, LastWords
-from isthmus.endings import (
+from isthmus.base.endings import (
     how_ended,
     launcher_killed,
     left_the_others,
     of_the_rank,
     surely_killed,
 )
+from isthmus.run.chatter import Chatter, LastWords
 
 RULE = b"-" * 74 + b"\n"
 BAR = b"=" * 83 + b"\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.configuring import Configuring
-from isthmus.placement import Part
-from isthmus.plan import AgentPlan, make_plan
+from isthmus.grid import grid as grids
+from isthmus.place.placement import Part
+from isthmus.place.plan import AgentPlan, make_plan
+from isthmus.run.configuring import Configuring
 
 PAIR = "[cluster.east]\n[cluster.west]\n"
 

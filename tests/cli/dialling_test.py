@@ -7,10 +7,10 @@ import struct
 
 import pytest
 
-from isthmus import portname
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.meeting import calls, dialling, finding
-from isthmus.wire import RefusedError
+from isthmus.run import portname
+from isthmus.run.wire import RefusedError
 
 LONG = 240.0
 RESET = struct.pack("ii", 1, 0)  # for SO_LINGER: close() sends a reset

@@ -7,9 +7,9 @@ import pytest
 from isthmus.doctor import checks, machines
 from isthmus.doctor.cores import judge_threads
 from isthmus.doctor.hosts import HostFacts
-from isthmus.grid import Grid
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.grid.grid import Grid
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.errors import RunError
-from isthmus.grid import LinkSpec
+from isthmus.base.errors import RunError
+from isthmus.grid.grid import LinkSpec
 from isthmus.install import find_isthmusd
 
 ROOT = Path(__file__).parents[2]

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
-from isthmus import hostport
+from isthmus.base import hostport
+from isthmus.base.relay import Voice
 from isthmus.doors import doorway as doorways
 from isthmus.doors.admission import Limits
 from isthmus.doors.doorway import Doorway
 from isthmus.meeting.door import Door as GuestsDoor
 from isthmus.meeting.door import dial
-from isthmus.portname import fresh
 from isthmus.queues import joiner
 from isthmus.queues.door import Door, Policy
-from isthmus.relay import Voice
+from isthmus.run.portname import fresh
 
 LONG = 120  # seconds: of whatever ends by itself
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from isthmus.meeting import finding
-from isthmus.ports import Ports
+from isthmus.run.ports import Ports
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.grace import Grace
-from isthmus.outcome import Outcome, Weight
+from isthmus.base.grace import Grace
+from isthmus.base.outcome import Outcome, Weight
 
 GONE = Outcome(1, 'rank 2 (cluster "west") ended without MPI_Finalize or was killed', Weight.FAULT)
 KILLED = Outcome(137, 'rank 2 (cluster "west") was killed by signal 9 (SIGKILL)', Weight.FAULT)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import report
-from isthmus.addresses import reachable, split_address
-from isthmus.errors import UsageError
-from isthmus.gridkeys import expand_hosts
-from isthmus.placement import Part
-from isthmus.plan import link_json, make_plan
-from isthmus.units import format_bytes, format_time, parse_rate, parse_time
+from isthmus.base.errors import UsageError
+from isthmus.base.units import format_bytes, format_time, parse_rate, parse_time
+from isthmus.grid import grid as grids
+from isthmus.grid.addresses import reachable, split_address
+from isthmus.grid.gridkeys import expand_hosts
+from isthmus.place.placement import Part
+from isthmus.place.plan import link_json, make_plan
+from isthmus.run import report
 
 WHOLE = """
 # a comment

@@ -2,10 +2,10 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 
 TWO = "[cluster.a]\nhost = 'a0'\n[cluster.b]\nhost = 'b0'\n"  # 4 lines
 JOINT = TWO + "[[gateway]]\nclusters = ['a', 'b']\n"  # 6

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from isthmus import portname
-from isthmus.errors import RunError, UsageError
-from isthmus.grid import ClusterSpec
-from isthmus.growing import Growing
+from isthmus.base.errors import RunError, UsageError
+from isthmus.grid.grid import ClusterSpec
 from isthmus.meeting import calls, door, ways
 from isthmus.meeting.guests import Guests
-from isthmus.placement import Block, Part
-from isthmus.plan import ClusterPlan
-from isthmus.wire import RefusedError, Wire
+from isthmus.place.placement import Block, Part
+from isthmus.place.plan import ClusterPlan
+from isthmus.run import portname
+from isthmus.run.growing import Growing
+from isthmus.run.wire import RefusedError, Wire
 
 
 def test_the_name_of_a_port_says_where_and_is_short():

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 import typer
 
-from isthmus import habits, nested
-from isthmus.cli import app, main, parse_run, parse_submit
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli import habits, nested
+from isthmus.cli.cli import app, main, parse_run, parse_submit
 
 
 def options_of(command: str) -> set[str]:

@@ -7,8 +7,8 @@ import sys
 import pytest
 import typer
 
-from isthmus import later
-from isthmus.cli import app, main
+from isthmus.base import later
+from isthmus.cli.cli import app, main
 
 
 def commands() -> dict[str, object]:

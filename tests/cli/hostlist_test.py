@@ -4,10 +4,10 @@ import socket
 
 import pytest
 
-from isthmus import hostlist
-from isthmus.cli import main, parse_run
-from isthmus.errors import UsageError
-from isthmus.hostlist import Host
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main, parse_run
+from isthmus.grid import hostlist
+from isthmus.grid.hostlist import Host
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from isthmus import hostport
-from isthmus.gridkeys import _address
+from isthmus.base import hostport
+from isthmus.grid.gridkeys import _address
 
 FORMS = [
     ("host", ("host", None)),

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import gridwriting
-from isthmus.cli import main
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
+from isthmus.grid import grid as grids
+from isthmus.grid import gridwriting
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 from isthmus.tune import store
 from isthmus.tune.figures import Figures
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from isthmus import install, version
-from isthmus.command import agent_command
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.queues import joiner
+from isthmus.run.command import agent_command
 
 
 def build(tree: Path, at: float) -> Path:

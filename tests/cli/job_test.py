@@ -5,8 +5,8 @@ import re
 import pytest
 from scenarios import spawned
 
-from isthmus import routes
-from isthmus.report import scaled
+from isthmus.grid import routes
+from isthmus.run.report import scaled
 
 
 def test_normal_run(pair):

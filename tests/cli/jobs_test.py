@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.cli import main
+from isthmus.cli.cli import main
 from isthmus.queues import place, schedulers
 from isthmus.queues.submission import Part
 

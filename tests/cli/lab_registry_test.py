@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus import cli
-from isthmus.errors import RunError, UsageError
+from isthmus.base.errors import RunError, UsageError
+from isthmus.cli import cli
 from isthmus_lab.lab import build, commands, links, registry
 
 

@@ -3,7 +3,7 @@ import asyncio
 from scenarios import RUNNING, check, exits, spawned
 from waiting import with_enough_time
 
-from isthmus.latecomers import Missing, sentence, watch
+from isthmus.run.latecomers import Missing, sentence, watch
 
 WEST = Missing("cluster west", 0, 8)
 

@@ -4,8 +4,8 @@ import asyncio
 import random
 import re
 
-from isthmus.lines import KEEP, Lines
-from isthmus.relay import OutputRelay
+from isthmus.base.lines import KEEP, Lines
+from isthmus.base.relay import OutputRelay
 
 
 def said(lines, now=0.0):
@@ -88,7 +88,7 @@ def test_every_byte_comes_out_once_and_in_the_order_of_its_source():
 
 
 def test_the_relay_keeps_lines_whole(capfd, monkeypatch):
-    monkeypatch.setattr("isthmus.lines.KEEP", 60.0)  # however busy this machine is
+    monkeypatch.setattr("isthmus.base.lines.KEEP", 60.0)  # however busy this machine is
 
     async def two_clusters():
         relay = OutputRelay(lambda: None)

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import rankmap
-from isthmus.cli import main
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
+from isthmus.grid import grid as grids
 from isthmus.mapping import assign as assigning
 from isthmus.mapping import sizes, wires
 from isthmus.mapping.assign import assign
 from isthmus.mapping.commands import Mapped
 from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Traffic, Volume
+from isthmus.place import rankmap
 from isthmus.tune import store
 from isthmus.tune.figures import ClusterFigures, Figures, PairFigures
 

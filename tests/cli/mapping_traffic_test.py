@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from isthmus.cli import main
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
 from isthmus.mapping import traffic
 from isthmus.mapping.traffic import Traffic, Volume
 

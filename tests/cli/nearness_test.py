@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.nearness import Nearness
-from isthmus.placement import Part
-from isthmus.plan import AgentPlan, make_plan
+from isthmus.grid import grid as grids
+from isthmus.place.placement import Part
+from isthmus.place.plan import AgentPlan, make_plan
+from isthmus.run.nearness import Nearness
 
 
 def near(text: str, memory: tuple[str, str], on: Sequence[str] = ()) -> Nearness:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.addresses import Place
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import make_plan
-from isthmus.report import dry_run
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
+from isthmus.grid.addresses import Place
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
+from isthmus.run.report import dry_run
 
 TWO = """
 [cluster.a]

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 import isthmus
-from isthmus.cli import app
+from isthmus.cli.cli import app
 
 SOURCES = Path(isthmus.__file__).parent
 NONSENSE = ["", " ", "abc", "-1", "nan", "1e999", "'", "=", ":", "/", "\u00e9\u0416", "x" * 5000]
@@ -64,7 +64,7 @@ def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
 MANY = """
 import asyncio, json, os, sys, traceback
 import ClusterShell.NodeSet, pydantic, rich.console, typer.main
-import isthmus.cli, isthmus.doctor, isthmus.job
+import isthmus.cli.cli, isthmus.doctor, isthmus.job.job
 
 runs = json.loads(sys.argv[1])
 for env, words in runs:
@@ -72,7 +72,7 @@ for env, words in runs:
     if child == 0:
         try:
             os.environ.update(env)
-            from isthmus.cli import main
+            from isthmus.cli.cli import main
             status = main(words)
         except SystemExit as end:
             status = end.code

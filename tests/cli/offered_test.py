@@ -3,7 +3,8 @@ isthmus itself start without looking for them."""
 
 import pytest
 
-from isthmus import cli, later
+from isthmus.base import later
+from isthmus.cli import cli
 
 SENTENCE = "'{0}' is in the package isthmus-lab: pip install isthmus-lab"
 
@@ -44,7 +45,7 @@ def test_without_isthmus_lab_nothing_is_completed(offer, monkeypatch, capsys):
 
 
 def test_any_package_may_offer_a_command(offer, capsys):
-    offer({"hello": "isthmus.about:version"})
+    offer({"hello": "isthmus.cli.about:version"})
     assert cli.main(["hello"]) == 0
     assert capsys.readouterr().out.startswith("isthmus ")
     assert cli.main(["--help"]) == 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from isthmus import later
+from isthmus.base import later
 from isthmus.install import find_isthmusd
 from isthmus.version import VERSION
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec
-from isthmus.placement import Part, place
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import ClusterSpec
+from isthmus.place.placement import Part, place
 
 
 def clusters(**slots):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.cli import main
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
+from isthmus.cli.cli import main
+from isthmus.grid import grid as grids
 
 GRID = "[cluster.east]\r\nslots = 2\r\n[cluster.west]\r\n"
 STREAMS = {"input": (0,), "output": (1,), "errors": (2,), "all": (0, 1, 2)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from isthmus.ports import Caller, Ports
+from isthmus.run.ports import Caller, Ports
 
 
 class Answers:

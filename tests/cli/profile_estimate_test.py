@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from profiles import BYTES, LINKED, MESSAGES, of_a_ring, ring, written
 
-from isthmus.errors import RunError
-from isthmus.grid import parse
+from isthmus.base.errors import RunError
+from isthmus.grid.grid import parse
 from isthmus.profile import crossings, estimates, model, replay, scenario, verdict
 from isthmus.tune import store
 from isthmus.tune.figures import Figures, PairFigures

@@ -14,8 +14,8 @@ import pytest
 from profiles import LINKED, of_a_ring, ring, written
 from webpages import Page, alone, check_accessible
 
-from isthmus import cli
-from isthmus.grid import parse
+from isthmus.cli import cli
+from isthmus.grid.grid import parse
 from isthmus.profile import model, replay, scenario
 from isthmus.profile.page import document, matrix, whatif
 

@@ -5,15 +5,15 @@ import json
 import pytest
 from profiles import BYTES, MESSAGES, of_a_ring, of_rank, ring, tell, written
 
-from isthmus import cli
-from isthmus.errors import UsageError
-from isthmus.grid import two_halves
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.base.errors import UsageError
+from isthmus.cli import cli
+from isthmus.grid.grid import two_halves
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 from isthmus.profile import model, sizes, summary
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
-from isthmus.stats import Stats
+from isthmus.run.stats import Stats
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 import json
 
-from isthmus.grid import parse, two_halves
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.grid.grid import parse, two_halves
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 from isthmus.profile import model
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
-from isthmus.stats import Stats
+from isthmus.run.stats import Stats
 
 MESSAGES, BYTES = 1000, 8000
 SECONDS = 10.0

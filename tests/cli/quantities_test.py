@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from isthmus.quantities import Duration, Rate, Size
+from isthmus.base.quantities import Duration, Rate, Size
 
 
 class Model(BaseModel):

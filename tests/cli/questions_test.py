@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.ports import Ports
-from isthmus.questions import Questions
+from isthmus.run.ports import Ports
+from isthmus.run.questions import Questions
 
 
 class Run:

@@ -9,8 +9,8 @@ import pytest
 from parts import LONG, fake_isthmusd, join, submit
 from waiting import with_enough_time
 
-from isthmus import grid as grids
-from isthmus.errors import RunError, UsageError
+from isthmus.base.errors import RunError, UsageError
+from isthmus.grid import grid as grids
 from isthmus.queues import commands, joiner, place, schedulers, scripts, times
 from isthmus.queues.door import Door, Guest, Policy
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import isthmus
-from isthmus import cli, quickrun
-from isthmus.argv import split_parts
-from isthmus.partoptions import PartOptions, described
+from isthmus.cli import cli, quickrun
+from isthmus.job.argv import split_parts
+from isthmus.place.partoptions import PartOptions, described
 
 GOOD = [
     ["./app"],

@@ -2,10 +2,11 @@
 
 import pytest
 
-from isthmus import ranklist, rankmap
-from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec
-from isthmus.placement import Part, place
+from isthmus.base import ranklist
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import ClusterSpec
+from isthmus.place import rankmap
+from isthmus.place.placement import Part, place
 
 
 @pytest.mark.parametrize(

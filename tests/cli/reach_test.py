@@ -2,12 +2,12 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.command import agent_command
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import make_plan
-from isthmus.reach import Entry, names_of
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
+from isthmus.grid.reach import Entry, names_of
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
+from isthmus.run.command import agent_command
 
 POD = ["kubectl", "exec", "-i", "mpi-0", "--"]
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import routes
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import Plan, make_plan
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
+from isthmus.grid import routes
+from isthmus.place.placement import Part
+from isthmus.place.plan import Plan, make_plan
 
 CLUSTERS = '[cluster.a]\nhost = "a0"\n[cluster.b]\nhost = "b0"\n[cluster.c]\nhost = "c0"\n'
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from isthmus.errors import UsageError
-from isthmus.grid import LinkSpec
-from isthmus.routes import (
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import LinkSpec
+from isthmus.grid.routes import (
     forwarding,
     gateway_links,
     named_links,

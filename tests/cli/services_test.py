@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import services
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import Plan, make_plan
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
+from isthmus.grid import services
+from isthmus.place.placement import Part
+from isthmus.place.plan import Plan, make_plan
 
 CLUSTERS = '[cluster.a]\nhost = "a0"\n[cluster.b]\nhost = "b0"\n[cluster.c]\nhost = "c0"\n'
 SERVICE = '[[relay]]\nservice = "{at}"\nkey = "~/{at}.key"\n'

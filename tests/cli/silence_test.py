@@ -1,9 +1,9 @@
 """Messages about silent links."""
 
-from isthmus.grid import ClusterSpec, Grid
-from isthmus.placement import Part
-from isthmus.plan import make_plan
-from isthmus.silence import Silences
+from isthmus.grid.grid import ClusterSpec, Grid
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
+from isthmus.run.silence import Silences
 
 EAST, WEST = 0x8000_0000, 0x8000_0001
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.chatter import Chatter
-from isthmus.slurmwords import SlurmWords
+from isthmus.run.chatter import Chatter
+from isthmus.run.slurmwords import SlurmWords
 
 
 def heard(*lines: bytes) -> SlurmWords:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec
-from isthmus.placement import Block, Part
-from isthmus.plan import ClusterPlan
-from isthmus.spawnplan import Command, grow, read_commands
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import ClusterSpec
+from isthmus.place.placement import Block, Part
+from isthmus.place.plan import ClusterPlan
+from isthmus.run.spawnplan import Command, grow, read_commands
 
 
 def cluster(name, first, host=None):

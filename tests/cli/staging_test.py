@@ -2,8 +2,8 @@
 
 import pytest
 
-from isthmus.errors import UsageError
-from isthmus.staging import staged
+from isthmus.base.errors import UsageError
+from isthmus.place.staging import staged
 
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from trace_events import Timeline
 
-from isthmus import grid as grids
-from isthmus.argv import PartOptions, combine
-from isthmus.errors import UsageError
-from isthmus.placement import Part
-from isthmus.plan import make_plan
-from isthmus.relay import Voice
+from isthmus.base.errors import UsageError
+from isthmus.base.relay import Voice
+from isthmus.grid import grid as grids
+from isthmus.job.argv import PartOptions, combine
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
+from isthmus.place.traceoptions import TraceOptions
+from isthmus.run.stats import Stats
 from isthmus.seeing import clocks, intervals, timeline
 from isthmus.seeing.clocks import Clock, Reading
 from isthmus.seeing.gathering import Gathered
 from isthmus.seeing.intervals import Interval
-from isthmus.stats import Stats
-from isthmus.traceoptions import TraceOptions
 
 HEADER = """\
 isthmus-trace 1

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import tomltext
-from isthmus.errors import UsageError
+from isthmus.base import tomltext
+from isthmus.base.errors import UsageError
+from isthmus.grid import grid as grids
 
 
 def refused(text: str) -> list[tuple[str, str, str]]:

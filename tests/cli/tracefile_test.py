@@ -5,7 +5,7 @@ import struct
 import pytest
 from typer.testing import CliRunner
 
-from isthmus import cli
+from isthmus.cli import cli
 
 HEADER = """\
 isthmus-trace 1

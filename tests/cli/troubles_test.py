@@ -2,7 +2,7 @@
 
 import pytest
 
-from isthmus.troubles import LauncherWords, before_hello, end_of_setup
+from isthmus.run.troubles import LauncherWords, before_hello, end_of_setup
 
 
 @pytest.mark.parametrize(

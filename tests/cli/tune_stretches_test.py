@@ -2,7 +2,7 @@
 
 import pytest
 
-from isthmus.grid import ClusterSpec, Grid, LinkSpec
+from isthmus.grid.grid import ClusterSpec, Grid, LinkSpec
 from isthmus.tune.agreement import judge
 from isthmus.tune.figures import Figures, best
 

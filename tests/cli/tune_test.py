@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus import networktext
-from isthmus.errors import RunError, UsageError
-from isthmus.grid import ClusterSpec, Grid, LinkSpec
+from isthmus.base.errors import RunError, UsageError
+from isthmus.grid import grid as grids
+from isthmus.grid import networktext
+from isthmus.grid.grid import ClusterSpec, Grid, LinkSpec
 from isthmus.tune import commands, store
 from isthmus.tune.agreement import judge, told
 from isthmus.tune.figures import Figures, best, carried, parse

@@ -7,7 +7,7 @@ from job_signals_test import started
 from scenarios import spawned
 from waiting import with_enough_time
 
-from isthmus.whereabouts import ranks_text, view
+from isthmus.run.whereabouts import ranks_text, view
 
 
 def here(rank, *waits, awaited=(), native=0):

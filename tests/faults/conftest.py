@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from faulty import AS_ROOT, COMPILERS, Grid, Sshd, wrapped
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.install import find_isthmusd
 
 

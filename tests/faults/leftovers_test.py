@@ -62,7 +62,9 @@ def test_the_socket_of_links_by_ssh(tmp_path: Path) -> None:
     files = [tmp_path / "one", tmp_path / "another one"]
     for file in files:
         file.touch()
-    script = "import sys, os, isthmus.leftovers as l; x = l.Leftovers(*sys.argv[1:]); os.kill(0, 9)"
+    script = (
+        "import sys, os, isthmus.base.leftovers as l; x = l.Leftovers(*sys.argv[1:]); os.kill(0, 9)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, *files], start_new_session=True, check=False
     )

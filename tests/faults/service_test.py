@@ -19,7 +19,7 @@ from doors.strangers import by_challenge
 from faulty import MARK, Grid, check, says
 from services import Service, found_isthmusd
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.meeting import calls
 
 

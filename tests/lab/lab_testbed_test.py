@@ -2,10 +2,10 @@
 
 import pytest
 
-from isthmus import grid as grids
-from isthmus.errors import RunError, UsageError
-from isthmus.gridkeys import expand_hosts
-from isthmus.units import format_rate, parse_rate, parse_size
+from isthmus.base.errors import RunError, UsageError
+from isthmus.base.units import format_rate, parse_rate, parse_size
+from isthmus.grid import grid as grids
+from isthmus.grid.gridkeys import expand_hosts
 from isthmus_lab.lab import drawing, native, overrides, shaping, testbed
 from isthmus_lab.lab.grid import grid_toml
 from isthmus_lab.lab.links import ways_of

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from isthmus.gridmodels import model_of
-from isthmus.gridtables import Grid
-from isthmus.quantities import Duration, Rate, Size
+from isthmus.base.quantities import Duration, Rate, Size
+from isthmus.grid.gridmodels import model_of
+from isthmus.grid.gridtables import Grid
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/grid.md"
 _QUANTITIES = {

@@ -13,8 +13,8 @@ import commandhelp
 import roff
 from typer.main import get_command
 
-from isthmus import about
-from isthmus.cli import app
+from isthmus.cli import about
+from isthmus.cli.cli import app
 from isthmus_lab.bench.commands import bench_app
 from isthmus_lab.lab.commands import lab_app
 

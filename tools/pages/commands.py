@@ -7,8 +7,8 @@ from typing import Any
 import commandhelp
 import typer
 
-from isthmus import later
-from isthmus.cli import app
+from isthmus.base import later
+from isthmus.cli.cli import app
 
 
 def pages() -> dict[str, str]:

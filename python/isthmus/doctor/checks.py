@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from isthmus import services
-from isthmus.addresses import ANYWHERE, Place, split_address
+from isthmus.base.errors import IsthmusError
 from isthmus.doctor import cores, filesystems, legs, machines, starting, tcp
 from isthmus.doctor import links as probes
 from isthmus.doctor.findings import Finding, Say
@@ -11,13 +10,14 @@ from isthmus.doctor.hosts import HostFacts, examine
 from isthmus.doctor.joining import join
 from isthmus.doctor.legs import gateway_of, name_of
 from isthmus.doctor.links import Measured, UnreachableError
-from isthmus.errors import IsthmusError
-from isthmus.grid import Grid, LinkSpec
+from isthmus.grid import services
+from isthmus.grid.addresses import ANYWHERE, Place, split_address
+from isthmus.grid.grid import Grid, LinkSpec
+from isthmus.grid.reach import names_of
+from isthmus.grid.routes import GatewayLink
 from isthmus.measuring.ends import End
-from isthmus.placement import Part
-from isthmus.plan import GatewayPlan, Plan, make_plan
-from isthmus.reach import names_of
-from isthmus.routes import GatewayLink
+from isthmus.place.placement import Part
+from isthmus.place.plan import GatewayPlan, Plan, make_plan
 from isthmus.version import WIRE
 
 THIS_HOST = "this host"

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from isthmus import allocation
-from isthmus import grid as grids
+from isthmus.base.options import AsJson, GridArgument, grid_file, grid_option
 from isthmus.doctor import checks, findings
 from isthmus.doctor.findings import Finding
-from isthmus.options import AsJson, GridArgument, grid_file, grid_option
+from isthmus.grid import allocation
+from isthmus.grid import grid as grids
 
 
 def doctor(

@@ -4,12 +4,12 @@ gateways have enough of them."""
 import math
 from collections.abc import Iterator, Sequence
 
-from isthmus import sshlinks
+from isthmus.base.units import format_rate
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts
-from isthmus.plan import AgentPlan, GatewayPlan, Plan
-from isthmus.routes import GatewayLink
-from isthmus.units import format_rate
+from isthmus.grid import sshlinks
+from isthmus.grid.routes import GatewayLink
+from isthmus.place.plan import AgentPlan, GatewayPlan, Plan
 
 # One thread of a gateway, encrypted: 2.2 to 2.9 Gbit/s on `fatpipe` (November 2026).
 _ONE_THREAD = 2.5e9

@@ -8,11 +8,11 @@ from contextlib import ExitStack, suppress
 from itertools import combinations, repeat
 from pathlib import Path
 
-from isthmus.command import shell_at
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts
 from isthmus.measuring.process import lines, started
-from isthmus.plan import Plan
+from isthmus.place.plan import Plan
+from isthmus.run.command import shell_at
 
 _LIMIT = 20.0  # seconds that a host may take to answer
 _MARK = "isthmus-doctor:"  # stands before a path, among other lines of a shell

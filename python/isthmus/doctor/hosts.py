@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from isthmus import troubles
-from isthmus.command import agent_command, isthmusd_of, try_reach
-from isthmus.errors import IsthmusError
-from isthmus.limits import Limits
+from isthmus.base.errors import IsthmusError
+from isthmus.base.limits import Limits
+from isthmus.grid.reach import program_for
 from isthmus.measuring.process import QUOTE, lines, started
-from isthmus.reach import program_for
+from isthmus.run import troubles
+from isthmus.run.command import agent_command, isthmusd_of, try_reach
 
 _CLOCK_READINGS = 5
 

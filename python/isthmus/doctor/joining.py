@@ -4,14 +4,14 @@ import asyncio
 import contextlib
 import secrets
 
-from isthmus.agent import Agent, Message
-from isthmus.bringup import BringUp
+from isthmus.base.errors import IsthmusError, RunError
+from isthmus.base.limits import Limits
+from isthmus.base.relay import Voice
 from isthmus.doctor.findings import Finding
-from isthmus.errors import IsthmusError, RunError
-from isthmus.limits import Limits
-from isthmus.members import close_door, command_of
-from isthmus.plan import Plan
-from isthmus.relay import Voice
+from isthmus.place.plan import Plan
+from isthmus.run.agent import Agent, Message
+from isthmus.run.bringup import BringUp
+from isthmus.run.members import close_door, command_of
 
 
 def join(plan: Plan) -> Finding:

@@ -1,10 +1,10 @@
 """The transport of each part of a path, in the words of `--stats`."""
 
-from isthmus import legs
 from isthmus.doctor.findings import Finding
-from isthmus.grid import LinkSpec
-from isthmus.plan import ClusterPlan, GatewayPlan, Plan
-from isthmus.routes import GatewayLink
+from isthmus.grid.grid import LinkSpec
+from isthmus.grid.routes import GatewayLink
+from isthmus.place import legs
+from isthmus.place.plan import ClusterPlan, GatewayPlan, Plan
 
 
 def of_pair(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from isthmus.addresses import Place, reachable, split_address
-from isthmus.errors import IsthmusError
-from isthmus.gridkeys import is_place
+from isthmus.base.errors import IsthmusError
+from isthmus.grid.addresses import Place, reachable, split_address
+from isthmus.grid.gridkeys import is_place
 from isthmus.measuring.ends import End
 from isthmus.measuring.process import lines, started
 from isthmus.measuring.runs import Run, run_from_json

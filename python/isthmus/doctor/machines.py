@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from isthmus.bringup import MUST_AGREE
+from isthmus.base.errors import IsthmusError
+from isthmus.base.units import version_line
 from isthmus.doctor.findings import Finding, Say
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
-from isthmus.errors import IsthmusError
-from isthmus.plan import AgentPlan, Plan
-from isthmus.reach import program_for
-from isthmus.troubles import SAME_VERSION
-from isthmus.units import version_line
+from isthmus.grid.reach import program_for
+from isthmus.place.plan import AgentPlan, Plan
+from isthmus.run.bringup import MUST_AGREE
+from isthmus.run.troubles import SAME_VERSION
 from isthmus.version import VERSION, WIRE, build_text, commit
 
 _CLOCK_SLACK = 1.0  # seconds

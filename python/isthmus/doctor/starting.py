@@ -5,19 +5,19 @@ import secrets
 import time
 from collections.abc import Sequence
 
-from isthmus.agent import Agent, Message
-from isthmus.bringup import BringUp
+from isthmus.base.errors import IsthmusError, RunError
+from isthmus.base.limits import Limits
+from isthmus.base.relay import Voice
 from isthmus.doctor.findings import Finding, Say
-from isthmus.errors import IsthmusError, RunError
-from isthmus.grid import Grid
-from isthmus.gridkeys import expand_hosts
-from isthmus.gridwriting import without_programs
-from isthmus.limits import Limits
-from isthmus.members import command_of
-from isthmus.placement import Part
-from isthmus.plan import Plan, make_plan
-from isthmus.relay import Voice
-from isthmus.troubles import LauncherWords
+from isthmus.grid.grid import Grid
+from isthmus.grid.gridkeys import expand_hosts
+from isthmus.grid.gridwriting import without_programs
+from isthmus.place.placement import Part
+from isthmus.place.plan import Plan, make_plan
+from isthmus.run.agent import Agent, Message
+from isthmus.run.bringup import BringUp
+from isthmus.run.members import command_of
+from isthmus.run.troubles import LauncherWords
 
 _LIMIT = 30.0  # seconds: an ssh gives up a host after 15 or so; a queue may take longer
 _QUOTED = 6  # lines of a launcher

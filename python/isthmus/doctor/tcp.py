@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from isthmus.base.units import format_bytes, format_rate
 from isthmus.doctor.findings import Finding
-from isthmus.units import format_bytes, format_rate
 
 _MIB = 1 << 20
 _WAN = 2e-3  # seconds of round trip from which a path counts as long

@@ -14,10 +14,10 @@ import traceback
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
 
+from isthmus.base.errors import RunError
 from isthmus.doors import admission
 from isthmus.doors.admission import Admission, Limits, Origin, Tally
 from isthmus.doors.first_record import client_hello, record_there
-from isthmus.errors import RunError
 
 PATIENCE = 10.0  # seconds that a connection has for its proof
 MOST_FIRST = 4096  # bytes of a first line

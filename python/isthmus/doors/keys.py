@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 
 _DAYS = 400  # a certificate must have an end; nobody looks at it
 _NO_CHECK_TIME = ssl.VerifyFlags(0x200000)  # X509_V_FLAG_NO_CHECK_TIME, which ssl does not name

@@ -9,19 +9,21 @@ from typing import Annotated
 
 import typer
 
-from isthmus import allocation, ranklist, rankmap
-from isthmus import grid as grids
-from isthmus.errors import UsageError, listing
+from isthmus.base import ranklist
+from isthmus.base.errors import UsageError, listing
+from isthmus.base.options import grid_option
+from isthmus.base.units import format_bytes
+from isthmus.grid import allocation
+from isthmus.grid import grid as grids
 from isthmus.mapping import sizes, traffic, wires
 from isthmus.mapping.assign import assign
 from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Pair, Traffic, Volume
 from isthmus.mapping.wires import Wires
-from isthmus.options import grid_option
+from isthmus.place import rankmap
+from isthmus.run.whereabouts import ranks_text
 from isthmus.tune import store
 from isthmus.tune.figures import PairFigures
-from isthmus.units import format_bytes
-from isthmus.whereabouts import ranks_text
 
 
 def map_ranks(

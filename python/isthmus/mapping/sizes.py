@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from isthmus.errors import UsageError, listing
-from isthmus.grid import Grid
-from isthmus.placement import Part, place, without_slots
+from isthmus.base.errors import UsageError, listing
+from isthmus.grid.grid import Grid
+from isthmus.place.placement import Part, place, without_slots
 
 
 def given(grid: Grid, size: int) -> list[int]:

@@ -7,9 +7,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from isthmus.errors import UsageError, listing
+from isthmus.base.errors import UsageError, listing
+from isthmus.base.ranklist import MOST
 from isthmus.profile import model as profile
-from isthmus.ranklist import MOST
 
 # In these, blocks differ from member to member: a member's bytes are spread over the others.
 _SPREAD = ("alltoall", "scatter")

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from isthmus.grid import Grid
+from isthmus.grid.grid import Grid
 from isthmus.mapping.traffic import Volume
-from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.place.placement import Part
+from isthmus.place.plan import make_plan
 from isthmus.tune.figures import PairFigures
 
 # For links without figures, as in src/coll/engine/network.hpp.

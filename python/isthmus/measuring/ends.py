@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.command import USUAL_PREFIX, remote_path, shell_at
-from isthmus.errors import IsthmusError, RunError
+from isthmus.base.errors import IsthmusError, RunError
 from isthmus.install import built, find_isthmusd
+from isthmus.run.command import USUAL_PREFIX, remote_path, shell_at
 
 
 @dataclass(frozen=True)

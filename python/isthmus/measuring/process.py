@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from isthmus import troubles
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
+from isthmus.run import troubles
 
 _PARTING = 15.0  # seconds to end after the last line
 _MOST_SAID = 600

@@ -7,8 +7,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from isthmus.command import shell_at
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
+from isthmus.run.command import shell_at
 
 P2P = Path(__file__).with_name("p2p.c")
 _LIMIT = 120  # seconds

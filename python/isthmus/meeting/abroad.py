@@ -3,19 +3,19 @@ launchers that come to meet."""
 
 import asyncio
 
-from isthmus.agent import Message
-from isthmus.errors import IsthmusError
-from isthmus.growing import Growing
-from isthmus.limits import Limits
+from isthmus.base.errors import IsthmusError
+from isthmus.base.limits import Limits
+from isthmus.base.relay import Voice
 from isthmus.meeting import finding
 from isthmus.meeting.door import Door
 from isthmus.meeting.meetings import Meetings
 from isthmus.meeting.ways import OwnWays
-from isthmus.members import Members
-from isthmus.portname import PortName
-from isthmus.ports import Answer, Ports, refusal
-from isthmus.relay import Voice
-from isthmus.wire import RefusedError
+from isthmus.run.agent import Message
+from isthmus.run.growing import Growing
+from isthmus.run.members import Members
+from isthmus.run.portname import PortName
+from isthmus.run.ports import Answer, Ports, refusal
+from isthmus.run.wire import RefusedError
 
 
 class Abroad:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.meeting.dialling import FinalError, pauses
 
 LAUNCHER = 0  # the node number of a launcher; gateways have higher ones

@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 
 ATTEMPT = 20.0  # seconds for one attempt
 _FIRST, _MOST = 0.25, 5.0  # seconds between attempts

@@ -7,18 +7,18 @@ import json
 import socket
 import ssl
 
-from isthmus import hostport
+from isthmus.base import hostport
+from isthmus.base.errors import RunError
+from isthmus.base.relay import Voice
 from isthmus.doors.admission import Origin
 from isthmus.doors.doorway import Doorway, FirstLine, Place
 from isthmus.doors.keys import make_key, mark_of, server_context, server_name
-from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
 from isthmus.meeting.dialling import may_pass
-from isthmus.portname import PortName, place_of
-from isthmus.relay import Voice
+from isthmus.run.portname import PortName, place_of
+from isthmus.run.wire import MOST_LINE
 from isthmus.seeing.lookout import Welcome
-from isthmus.wire import MOST_LINE
 
 _BY_SERVICE = "service:"
 _OPENING = 60.0  # seconds in which a service has to take the first words of a run

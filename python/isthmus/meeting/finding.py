@@ -6,13 +6,13 @@ import json
 from functools import partial
 from pathlib import Path
 
-from isthmus.agent import Message
-from isthmus.errors import IsthmusError
+from isthmus.base.errors import IsthmusError
 from isthmus.meeting import dialling, door
-from isthmus.portname import PortName
-from isthmus.ports import Ports, refusal
+from isthmus.run.agent import Message
+from isthmus.run.portname import PortName
+from isthmus.run.ports import Ports, refusal
+from isthmus.run.wire import MOST_LINE, RefusedError
 from isthmus.seeing import runs
-from isthmus.wire import MOST_LINE, RefusedError
 
 _LIMIT = 5.0  # seconds to connect within this host
 _LOOKUP = 2.0  # seconds that another run has to answer about a name

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.agent import Message
-from isthmus.errors import RunError
-from isthmus.grid import ClusterSpec
-from isthmus.growing import Growing
-from isthmus.limits import Limits
+from isthmus.base.errors import RunError
+from isthmus.base.limits import Limits
+from isthmus.grid.grid import ClusterSpec
+from isthmus.grid.reach import names_of
 from isthmus.meeting.ways import reachable_beside
-from isthmus.members import Member, Members
-from isthmus.placement import Block, Part
-from isthmus.plan import ClusterPlan, GatewayPlan
-from isthmus.reach import names_of
-from isthmus.spawnplan import Growth
+from isthmus.place.placement import Block, Part
+from isthmus.place.plan import ClusterPlan, GatewayPlan
+from isthmus.run.agent import Message
+from isthmus.run.growing import Growing
+from isthmus.run.members import Member, Members
+from isthmus.run.spawnplan import Growth
 
 # Numbers of the ends of junctions; gateways of a grid never reach them.
 _FIRST_END = 0xC000_0000

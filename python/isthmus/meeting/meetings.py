@@ -6,20 +6,20 @@ import contextlib
 import json
 from dataclasses import dataclass, field
 
-from isthmus.agent import Message
-from isthmus.errors import RunError
-from isthmus.growing import Growing
-from isthmus.limits import Limits
+from isthmus.base.errors import RunError
+from isthmus.base.limits import Limits
 from isthmus.meeting import finding, ways
 from isthmus.meeting.dialling import pauses
 from isthmus.meeting.guests import Guests
 from isthmus.meeting.ways import OwnWays
-from isthmus.members import Members
 from isthmus.pages import page
-from isthmus.portname import PortName, shown
-from isthmus.ports import Caller, Ports
+from isthmus.run.agent import Message
+from isthmus.run.growing import Growing
+from isthmus.run.members import Members
+from isthmus.run.portname import PortName, shown
+from isthmus.run.ports import Caller, Ports
+from isthmus.run.wire import RefusedError, Wire
 from isthmus.version import VERSION, WIRE, build_text
-from isthmus.wire import RefusedError, Wire
 
 # Every process keeps what it knows of each run, even after it has left; numbers are never reused.
 MOST_RUNS = 256

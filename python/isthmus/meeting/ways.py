@@ -6,17 +6,17 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from isthmus import services
-from isthmus.addresses import ANY_HOST, Place, split_address
-from isthmus.agent import Agent, Message
-from isthmus.errors import IsthmusError, RunError
-from isthmus.growing import Growing
-from isthmus.limits import Limits
+from isthmus.base.errors import IsthmusError, RunError
+from isthmus.base.limits import Limits
+from isthmus.grid import services
+from isthmus.grid.addresses import ANY_HOST, Place, split_address
+from isthmus.grid.reach import names_of
 from isthmus.meeting.calls import Service
 from isthmus.meeting.door import guests_of
-from isthmus.members import Member, Members
-from isthmus.plan import GatewayPlan
-from isthmus.reach import names_of
+from isthmus.place.plan import GatewayPlan
+from isthmus.run.agent import Agent, Message
+from isthmus.run.growing import Growing
+from isthmus.run.members import Member, Members
 
 _KEY = "relay"  # the name of the key of a run's own relay
 _MOST = 32  # from another run

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from isthmus.commandline import Application
-from isthmus.options import grid_option
+from isthmus.base.commandline import Application
+from isthmus.base.options import grid_option
 from isthmus.profile import figure, model, replay, report, scenario, summary, verdict
 from isthmus.profile.model import Profile
 from isthmus.profile.page import document

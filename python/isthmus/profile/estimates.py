@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.install import find_isthmusd
 
 # A thousand communicators with a thousand sizes each take some seconds.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus.profile.model import Profile
 
 # Several of more ranks share a cell.

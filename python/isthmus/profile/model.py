@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from isthmus import ranklist
-from isthmus.errors import UsageError
-from isthmus.latermodel import LaterModel
+from isthmus.base import ranklist
+from isthmus.base.errors import UsageError
+from isthmus.base.latermodel import LaterModel
 from isthmus.profile.ranktold import Collective, Count, Files, Members, Seconds, Sizes
-from isthmus.whereabouts import ranks_text
+from isthmus.run.whereabouts import ranks_text
 
 FORMAT, VERSION = "isthmus-profile", 1
 

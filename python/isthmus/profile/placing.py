@@ -1,8 +1,8 @@
 """Ranks in clusters, as `isthmus profile show --place` takes them: "east=0-3,6,west=4-5,7"."""
 
-from isthmus import ranklist
-from isthmus.errors import UsageError
-from isthmus.rankmap import RankMap
+from isthmus.base import ranklist
+from isthmus.base.errors import UsageError
+from isthmus.place.rankmap import RankMap
 
 _FORM = "Write it as 'east=0-3,6,west=4-5,7'."
 

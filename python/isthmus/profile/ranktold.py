@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from isthmus.latermodel import LaterModel
+from isthmus.base.latermodel import LaterModel
 
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]

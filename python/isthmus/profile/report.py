@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
+from isthmus.base.units import format_bytes
 from isthmus.profile import summary
 from isthmus.profile.model import Profile
 from isthmus.profile.sizes import table_text
 from isthmus.profile.summary import CollectiveSum, Sum
-from isthmus.units import format_bytes
 
 _MOST_CALLS = 12
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from isthmus import grid as grids
-from isthmus.errors import IsthmusError, UsageError, did_you_mean, listing
-from isthmus.placement import Part, place
+from isthmus.base.errors import IsthmusError, UsageError, did_you_mean, listing
+from isthmus.base.quantities import Duration, Rate
+from isthmus.grid import grid as grids
+from isthmus.place.placement import Part, place
 from isthmus.profile import placing
 from isthmus.profile.model import Link, Profile
-from isthmus.quantities import Duration, Rate
 from isthmus.tune import store
 
 # The usual figures for a link without measurements (docs/collectives.md).

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isthmus.ports import refusal
+from isthmus.run.ports import refusal
 
 if TYPE_CHECKING:
     from isthmus.profile.ranktold import RankTold

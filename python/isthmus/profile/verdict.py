@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from isthmus.base.units import format_rate
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import USUAL_RATE, USUAL_RTT, Scenario, Wire
-from isthmus.units import format_rate
 
 # Hablot et al. call a program fit for a grid if two sites of n/2 ranks take little longer than one
 # site of n. A second site pays if both together are faster than one site of n/2.

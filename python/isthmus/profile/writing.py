@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import ranklist
-from isthmus.anyjson import readable
-from isthmus.errors import RunError, UsageError
-from isthmus.placement import Part
-from isthmus.plan import Plan
+from isthmus.base import ranklist
+from isthmus.base.anyjson import readable
+from isthmus.base.errors import RunError, UsageError
+from isthmus.place.placement import Part
+from isthmus.place.plan import Plan
 from isthmus.profile import model
 from isthmus.profile.ranktold import Collective, RankTold, Row
 from isthmus.profile.told import Told
-from isthmus.stats import Stats
+from isthmus.run.stats import Stats
 
 # Rows of collectives with a communicator of their own; further ones share a row without one.
 _MOST_COMMUNICATORS = 4096

@@ -16,16 +16,16 @@ from typing import Annotated
 
 import typer
 
-from isthmus import completing, hostport
-from isthmus.argv import RunOptions
-from isthmus.command import agent_command
+from isthmus.base import completing, hostport
+from isthmus.base.errors import RunError, UsageError, listing
+from isthmus.base.relay import Voice
 from isthmus.doors.keys import Lock, make_key, write_private
-from isthmus.errors import RunError, UsageError, listing
-from isthmus.execution import tell_files, tell_networks
-from isthmus.grid import ClusterSpec
-from isthmus.grid import load as load_grid
-from isthmus.placement import with_room
-from isthmus.plan import Plan, make_plan
+from isthmus.grid.grid import ClusterSpec
+from isthmus.grid.grid import load as load_grid
+from isthmus.job.argv import RunOptions
+from isthmus.job.execution import tell_files, tell_networks
+from isthmus.place.placement import with_room
+from isthmus.place.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
@@ -34,7 +34,7 @@ from isthmus.queues.options import SubmitOptions
 from isthmus.queues.orchestrator import Orchestrator, detach
 from isthmus.queues.submission import Part
 from isthmus.queues.times import seconds_of
-from isthmus.relay import Voice
+from isthmus.run.command import agent_command
 
 _FOLLOW_PAUSE = 0.2  # seconds between checks for more output
 

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.agent import MAX_LINE
-from isthmus.arrival import Arrival, ArrivalProtocol, Message, left_of
+from isthmus.base.errors import RunError
+from isthmus.base.units import format_time
 from isthmus.doors.doorway import Doorway, Place
 from isthmus.doors.keys import Lock
-from isthmus.errors import RunError
-from isthmus.units import format_time
+from isthmus.run.agent import MAX_LINE
+from isthmus.run.arrival import Arrival, ArrivalProtocol, Message, left_of
 
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is
 _HEARTBEAT = 60.0  # waiting parts hear from us at least this often, and schedulers are asked

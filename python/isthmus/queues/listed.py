@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from isthmus import completing
-from isthmus.errors import UsageError, listing
-from isthmus.options import AsJson
+from isthmus.base import completing
+from isthmus.base.errors import UsageError, listing
+from isthmus.base.options import AsJson
+from isthmus.base.tables import console
+from isthmus.base.units import length
 from isthmus.queues import place, submission
 from isthmus.queues.submission import Part
 from isthmus.seeing.rows import Rows
-from isthmus.tables import console
-from isthmus.units import length
 
 
 def state_of(job: place.Place) -> str:

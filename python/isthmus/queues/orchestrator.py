@@ -11,18 +11,18 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 
+from isthmus.base.errors import RunError
+from isthmus.base.relay import Voice
 from isthmus.doors.keys import Lock
-from isthmus.errors import RunError
-from isthmus.execution import tell_results
-from isthmus.job import Job, Result
-from isthmus.joboptions import JobOptions
-from isthmus.members import Members, log_of
-from isthmus.plan import Plan
+from isthmus.job.execution import tell_results
+from isthmus.job.job import Job, Result
+from isthmus.job.joboptions import JobOptions
+from isthmus.place.plan import Plan
 from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
 from isthmus.queues.place import Place
 from isthmus.queues.submission import Part, cancel_all
-from isthmus.relay import Voice
+from isthmus.run.members import Members, log_of
 
 _CANCELLED = 128 + signal.SIGTERM
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isthmus import facts
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.home import below
+from isthmus.base import facts
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.base.home import below
 from isthmus.queues.submission import cancel_all, part_of
 
 _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.errors import UsageError, listing
+from isthmus.base.errors import UsageError, listing
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isthmus.command import SETUP_ENDED
 from isthmus.queues.schedulers import Scheduler
+from isthmus.run.command import SETUP_ENDED
 
 
 @dataclass(frozen=True)

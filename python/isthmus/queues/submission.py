@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isthmus.command import isthmusd_of, shell_at, try_reach
-from isthmus.errors import RunError
-from isthmus.grid import ClusterSpec
-from isthmus.gridkeys import SCHEDULERS
+from isthmus.base.errors import RunError
+from isthmus.grid.grid import ClusterSpec
+from isthmus.grid.gridkeys import SCHEDULERS
 from isthmus.queues import joiner, schedulers
 from isthmus.queues.schedulers import Scheduler
 from isthmus.queues.scripts import key_of
+from isthmus.run.command import isthmusd_of, shell_at, try_reach
 
 _LIMIT = 60.0  # seconds that a scheduler has to answer
 _SETTLING = 4.0  # seconds in which an ending job reaches its last state

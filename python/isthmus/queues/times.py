@@ -2,8 +2,8 @@
 
 import re
 
-from isthmus.errors import UsageError
-from isthmus.units import parse_time
+from isthmus.base.errors import UsageError
+from isthmus.base.units import parse_time
 
 # Slurm: MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS, DAYS-HOURS:MINUTES and
 # DAYS-HOURS:MINUTES:SECONDS; PBS: the first two.

@@ -5,8 +5,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from isthmus.agent import Agent
-from isthmus.errors import IsthmusError
+from isthmus.base.errors import IsthmusError
+from isthmus.run.agent import Agent
 
 _ROUNDS = 8
 _LIMIT = 5.0  # seconds

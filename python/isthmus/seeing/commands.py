@@ -15,14 +15,14 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from isthmus import completing
-from isthmus.errors import RunError, UsageError
-from isthmus.options import AsJson
+from isthmus.base import completing
+from isthmus.base.errors import RunError, UsageError
+from isthmus.base.options import AsJson
+from isthmus.base.tables import console
+from isthmus.base.units import parse_time
 from isthmus.seeing import runs, screen, sight
 from isthmus.seeing.runs import GoneError, Line, Run
 from isthmus.seeing.sight import Sight
-from isthmus.tables import console
-from isthmus.units import parse_time
 
 JobName = Annotated[
     str | None,

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isthmus.agent import Agent
-from isthmus.errors import IsthmusError
-from isthmus.leftovers import Leftovers
-from isthmus.members import Member, Members
+from isthmus.base.errors import IsthmusError
+from isthmus.base.leftovers import Leftovers
+from isthmus.run.agent import Agent
+from isthmus.run.members import Member, Members
 from isthmus.seeing import clocks
 from isthmus.seeing.clocks import Clock, Reading
 

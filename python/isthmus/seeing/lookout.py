@@ -11,17 +11,17 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from isthmus.agent import Message
+from isthmus.base.leftovers import Leftovers
+from isthmus.base.relay import Voice
 from isthmus.doors.admission import Limits
 from isthmus.doors.doorway import Doorway, FirstLine, Place
-from isthmus.leftovers import Leftovers
-from isthmus.members import Member, Members
-from isthmus.plan import Plan
-from isthmus.relay import Voice
+from isthmus.place.plan import Plan
+from isthmus.run.agent import Message
+from isthmus.run.members import Member, Members
+from isthmus.run.stats import Stats
+from isthmus.run.whereabouts import Answers, Whereabouts, waits_for
+from isthmus.run.wire import MOST_LINE
 from isthmus.seeing import runs
-from isthmus.stats import Stats
-from isthmus.whereabouts import Answers, Whereabouts, waits_for
-from isthmus.wire import MOST_LINE
 
 _LIMIT = 1.0  # seconds that agents have to answer
 _ASKERS = Limits(total=32, of_network=16, of_site=16)

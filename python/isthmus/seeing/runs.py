@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from isthmus import home
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.base import home
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
 
 PATIENCE = 5.0  # seconds; a healthy run answers within two
 _LONGEST_BASE = 48  # a socket's path may have 107 bytes

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from isthmus.base.units import format_bytes, length
+from isthmus.run.whereabouts import ranks_text
 from isthmus.seeing.rows import Rows
 from isthmus.seeing.runs import Run
 from isthmus.seeing.sight import Rank, Sight, Traffic
-from isthmus.units import format_bytes, length
-from isthmus.whereabouts import ranks_text
 
 _STATES = {
     "waiting": "in MPI, waiting for another cluster",

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.errors import RunError, UsageError
-from isthmus.plan import Plan
-from isthmus.relay import Voice
+from isthmus.base.errors import RunError, UsageError
+from isthmus.base.relay import Voice
+from isthmus.place.plan import Plan
+from isthmus.place.traceoptions import MOST_RECORDS, RECORD, TraceOptions
+from isthmus.run.stats import Stats
 from isthmus.seeing import gathering, intervals, tracefile
 from isthmus.seeing.clocks import Clock
 from isthmus.seeing.gathering import Gathered
@@ -14,8 +16,6 @@ from isthmus.seeing.handed import Handed
 from isthmus.seeing.intervals import Interval, Story
 from isthmus.seeing.perfetto import Writer, writing
 from isthmus.seeing.tracefile import Trace
-from isthmus.stats import Stats
-from isthmus.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 
 _LINKS = 1  # the process for traffic; gateways and ranks come after it
 _FIRST_GATEWAY, _FIRST_RANK = 100, 1000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 
 _MAGIC = "isthmus-trace 1"
 _RECORDS = b"\nrecords\n"

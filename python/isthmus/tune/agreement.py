@@ -6,7 +6,7 @@ believed once a second run has come near it."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isthmus.grid import Grid, LinkSpec
+from isthmus.grid.grid import Grid, LinkSpec
 from isthmus.tune.figures import ClusterFigures, Figures, PairFigures, best
 
 _SLIGHT = 5e-6  # seconds: a shared processor may wake later

@@ -11,17 +11,17 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from isthmus import grid as grids
-from isthmus import gridwriting
-from isthmus.errors import RunError, UsageError
-from isthmus.grid import Grid
-from isthmus.options import GridArgument, grid_file, grid_option
-from isthmus.tables import console
+from isthmus.base.errors import RunError, UsageError
+from isthmus.base.options import GridArgument, grid_file, grid_option
+from isthmus.base.tables import console
+from isthmus.base.units import format_rate
+from isthmus.grid import grid as grids
+from isthmus.grid import gridwriting
+from isthmus.grid.grid import Grid
 from isthmus.tune import store
 from isthmus.tune.agreement import Verdict, judge, told
 from isthmus.tune.figures import Figures
 from isthmus.tune.measure import measure
-from isthmus.units import format_rate
 
 
 def tune(

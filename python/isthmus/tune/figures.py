@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from isthmus import networktext
-from isthmus.errors import RunError
-from isthmus.latermodel import LaterModel
-from isthmus.networktext import rate, time
+from isthmus.base.errors import RunError
+from isthmus.base.latermodel import LaterModel
+from isthmus.grid import networktext
+from isthmus.grid.networktext import rate, time
 
 # The part of a pair's own rate that it has beside others. Pairs that share nothing keep all of it;
 # two alike that share a stretch have half of it.

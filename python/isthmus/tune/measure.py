@@ -3,9 +3,9 @@
 import subprocess
 from pathlib import Path
 
-from isthmus.errors import RunError
-from isthmus.grid import ClusterSpec, Grid
-from isthmus.itself import itself
+from isthmus.base.errors import RunError
+from isthmus.base.itself import itself
+from isthmus.grid.grid import ClusterSpec, Grid
 from isthmus.measuring.program import prepare
 from isthmus.tune.figures import Figures, parse
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import grid as grids
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
+from isthmus.grid import grid as grids
 from isthmus.tune.figures import Figures, PairFigures
 from isthmus.version import VERSION
 

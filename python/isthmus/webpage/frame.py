@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from string import Template
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus.webpage.markup import html
 
 

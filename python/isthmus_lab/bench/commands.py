@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from isthmus.commandline import Application
-from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.base.commandline import Application
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.base.options import grid_option
+from isthmus.base.units import parse_size
 from isthmus.measuring.tasks import FIGURES, LARGEST
-from isthmus.options import grid_option
-from isthmus.units import parse_size
 from isthmus_lab.bench import common, figures, labs, limits, p2p, report, session
 from isthmus_lab.bench.ablation.command import ablation
 from isthmus_lab.bench.app.command import app

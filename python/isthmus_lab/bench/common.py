@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from isthmus import completing
-from isthmus.errors import UsageError
-from isthmus.options import grid_option
+from isthmus.base import completing
+from isthmus.base.errors import UsageError
+from isthmus.base.options import grid_option
 from isthmus.version import VERSION
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab, loopback, of_grid

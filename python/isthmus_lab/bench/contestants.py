@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from isthmus.errors import RunError
-from isthmus.itself import itself
+from isthmus.base.errors import RunError
+from isthmus.base.itself import itself
 from isthmus.measuring.ends import End
 from isthmus.measuring.process import lines, measure, started
 from isthmus.measuring.runs import Run, run_from_json

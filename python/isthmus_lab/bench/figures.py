@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus.measuring.tasks import ONE_WAY
 from isthmus_lab.bench.report import size_text
 from isthmus_lab.measuring.results import Results

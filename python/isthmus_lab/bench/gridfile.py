@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from isthmus import gridwriting
-from isthmus.grid import GatewaySpec, Grid, LinkSpec
-from isthmus.grid import parse as parse_grid
-from isthmus.gridkeys import Reach
+from isthmus.grid import gridwriting
+from isthmus.grid.grid import GatewaySpec, Grid, LinkSpec
+from isthmus.grid.grid import parse as parse_grid
+from isthmus.grid.gridkeys import Reach
 
 
 def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from isthmus.errors import RunError
-from isthmus.itself import itself
+from isthmus.base.errors import RunError
+from isthmus.base.itself import itself
 
 
 def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: Path) -> Any:

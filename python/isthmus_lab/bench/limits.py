@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
+from isthmus.base.units import format_bytes
 from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES, PAUSE, PAUSED_BYTES
-from isthmus.units import format_bytes
 from isthmus_lab.bench.verdicts import Figure, Limit
 from isthmus_lab.measuring.results import Results, half_bandwidth_size
 from isthmus_lab.measuring.samples import NotMeasuredError

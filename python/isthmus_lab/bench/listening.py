@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus.measuring.ends import End
 from isthmus.measuring.process import started
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus.measuring.ends import End
 
 # Without these, Open MPI tells root nothing, not even its version.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from isthmus import tables
-from isthmus.errors import UsageError
+from isthmus.base import tables
+from isthmus.base.errors import UsageError
 from isthmus.webpage import frame
 from isthmus_lab.bench import common, figures, page, report
 from isthmus_lab.bench.verdicts import Verdict, refused

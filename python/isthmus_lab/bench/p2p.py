@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import gridwriting
-from isthmus.errors import IsthmusError, UsageError
-from isthmus.grid import Grid
+from isthmus.base.errors import IsthmusError, UsageError
+from isthmus.grid import gridwriting
+from isthmus.grid.grid import Grid
 from isthmus.measuring import tasks
 from isthmus.measuring.program import prepare
 from isthmus.measuring.runs import Run

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import hostport
-from isthmus.errors import RunError
+from isthmus.base import hostport
+from isthmus.base.errors import RunError
 from isthmus.measuring.ends import End
 from isthmus_lab.bench.listening import listening
 from isthmus_lab.measuring.place import Place

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import hostport
+from isthmus.base import hostport
 from isthmus.measuring.ends import End
 from isthmus_lab.bench import proxies
 from isthmus_lab.bench.contestants import PlainTcp

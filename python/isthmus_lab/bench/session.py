@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from isthmus.errors import IsthmusError
+from isthmus.base.errors import IsthmusError
 from isthmus.measuring.process import BrokenOffError
 from isthmus_lab.measuring.machine import Looks
 from isthmus_lab.measuring.place import Place

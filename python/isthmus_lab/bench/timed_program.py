@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from isthmus import gridwriting
-from isthmus.itself import itself
+from isthmus.base.itself import itself
+from isthmus.grid import gridwriting
 from isthmus.measuring.process import measure
 from isthmus.measuring.program import prepare
 from isthmus_lab.bench import gridfile, mpis

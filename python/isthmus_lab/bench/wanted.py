@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from isthmus.errors import UsageError, listing
+from isthmus.base.errors import UsageError, listing
 
 
 class Wanted:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus_lab.lab import cpus, kernel, shaping
 from isthmus_lab.lab.network import Link, Network, Node, Port
 from isthmus_lab.lab.registry import Lab

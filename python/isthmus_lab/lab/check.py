@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from isthmus.tables import console
-from isthmus.units import format_rate
+from isthmus.base.tables import console
+from isthmus.base.units import format_rate
 from isthmus_lab.lab import measure, shaping, wan
 from isthmus_lab.lab.measure import Flow, Message, Pair
 from isthmus_lab.lab.network import LAN_OVERHEAD, Network, Node

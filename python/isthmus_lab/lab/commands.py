@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from isthmus import completing
-from isthmus.commandline import Application, CommandOfWords
-from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.gridkeys import expand_hosts
-from isthmus.options import AsJson
-from isthmus.tables import console
+from isthmus.base import completing
+from isthmus.base.commandline import Application, CommandOfWords
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.base.options import AsJson
+from isthmus.base.tables import console
+from isthmus.grid.gridkeys import expand_hosts
 from isthmus_lab.lab import check as checks
 from isthmus_lab.lab import (
     cpus,

@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 
 LABS = "isthmus-lab-"  # the names of all groups begin with this
 # A lab stays in the group of a test run (tools/cpu_group), which also holds its nodes' groups.

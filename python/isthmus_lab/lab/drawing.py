@@ -1,6 +1,6 @@
 """`isthmus lab show`: a testbed drawn in characters."""
 
-from isthmus.units import format_bytes, format_rate
+from isthmus.base.units import format_bytes, format_rate
 from isthmus_lab.lab.network import Link, Network, Segment
 from isthmus_lab.lab.shaping import burst
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from isthmus.units import format_rate
+from isthmus.base.units import format_rate
 from isthmus_lab.lab.network import Network
 
 

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from isthmus import completing
-from isthmus.errors import RunError, UsageError, listing
-from isthmus.options import AsJson
-from isthmus.tables import console
+from isthmus.base import completing
+from isthmus.base.errors import RunError, UsageError, listing
+from isthmus.base.options import AsJson
+from isthmus.base.tables import console
 from isthmus_lab.lab import linksettings as settings
 from isthmus_lab.lab import registry, testbed, wan
 from isthmus_lab.lab import traffic as traffics

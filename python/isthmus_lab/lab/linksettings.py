@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.units import parse_rate, parse_size, parse_time
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.base.units import parse_rate, parse_size, parse_time
 
 
 def _delay(text: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from isthmus.errors import RunError, UsageError, did_you_mean
+from isthmus.base.errors import RunError, UsageError, did_you_mean
 from isthmus_lab.lab.network import Network
 from isthmus_lab.lab.programs import find_nospin
 

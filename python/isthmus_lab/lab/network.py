@@ -8,7 +8,7 @@ in every such site alike, and only the frontend has its address 10.k.255.1 besid
 
 from dataclasses import dataclass, field
 
-from isthmus.quantities import Rate
+from isthmus.base.quantities import Rate
 from isthmus_lab.lab.testbed import Testbed
 
 WAN_OVERHEAD = 38  # bytes on an Ethernet wire around each packet

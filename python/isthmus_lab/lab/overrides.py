@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.base.errors import UsageError, did_you_mean, listing
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.lab.testbed import Testbed
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from isthmus.errors import IsthmusError, RunError
+from isthmus.base.errors import IsthmusError, RunError
 from isthmus.install import built, find_isthmusd
 
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}

@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import facts
-from isthmus.errors import RunError, UsageError, listing
-from isthmus.home import below
+from isthmus.base import facts
+from isthmus.base.errors import RunError, UsageError, listing
+from isthmus.base.home import below
 from isthmus_lab.lab import cpus
 
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus_lab.lab.network import Network, Segment
 from isthmus_lab.lab.registry import Lab
 from isthmus_lab.lab.surroundings import enter_command, environment

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from isthmus.errors import IsthmusError, RunError
+from isthmus.base.errors import IsthmusError, RunError
 from isthmus.measuring.ends import find_program
 from isthmus_lab.lab import build, cpus, kernel, programs, registry, slurm, wan
 from isthmus_lab.lab.grid import grid_toml

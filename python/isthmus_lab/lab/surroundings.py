@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from isthmus.errors import IsthmusError
+from isthmus.base.errors import IsthmusError
 from isthmus.install import find_isthmusd
 from isthmus_lab.lab.registry import Lab
 

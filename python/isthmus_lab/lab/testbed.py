@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from isthmus import gridtext, gridwords, tomltext
-from isthmus.complaints import Complaint, Complaints
-from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.quantities import Duration, Rate, Size
+from isthmus.base import tomltext
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.base.quantities import Duration, Rate, Size
+from isthmus.grid import gridtext, gridwords
+from isthmus.grid.complaints import Complaint, Complaints
 
 MOST_NODES = 250
 _WIRE_KEYS = ("sites", "shape", "box")  # of a [[wan]] without a box

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus_lab.lab.build import switch_name
 from isthmus_lab.lab.network import Link, Network
 from isthmus_lab.lab.registry import Lab

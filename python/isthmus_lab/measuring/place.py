@@ -5,13 +5,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isthmus import grid as grids
-from isthmus.addresses import split_address
-from isthmus.command import host_behind
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.grid import Grid
-from isthmus.gridwriting import without_programs
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.grid import grid as grids
+from isthmus.grid.addresses import split_address
+from isthmus.grid.grid import Grid
+from isthmus.grid.gridwriting import without_programs
 from isthmus.measuring.ends import End
+from isthmus.run.command import host_behind
 from isthmus_lab.lab import kernel
 from isthmus_lab.lab.network import Network, work_out
 from isthmus_lab.lab.registry import Lab

@@ -1,7 +1,7 @@
 // JSON whose strings may hold any bytes, as arguments, names of files and variables do. Its text is
 // UTF-8. A byte that is not UTF-8 stands there as two characters: U+0000 and the one whose number
 // is the byte. Arguments, names and variables never hold U+0000 themselves.
-// python/isthmus/anyjson.py is the launcher's end.
+// python/isthmus/base/anyjson.py is the launcher's end.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
+from isthmus.base.units import format_bytes
 from isthmus.profile.model import Profile
-from isthmus.units import format_bytes
+from isthmus.run.whereabouts import ranks_text
 from isthmus.webpage.markup import Html, html
-from isthmus.whereabouts import ranks_text
 
 _MOST_CELLS = 48  # a side, and one more for each cluster
 _LEFT, _TOP, _SIDE, _RIGHT = 80.0, 72.0, 246.0, 34.0

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from isthmus.base.units import format_bytes
 from isthmus.profile import report, summary
 from isthmus.profile.model import Profile, Rank
-from isthmus.units import format_bytes
 from isthmus.webpage.markup import Html, bar, table
 
 _MOST_CALLS = 12

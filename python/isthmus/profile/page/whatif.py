@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from isthmus.base.units import format_rate
 from isthmus.profile.model import Profile
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 from isthmus.profile.sweep import sweep
 from isthmus.profile.verdict import bounds, factor, judgement
-from isthmus.units import format_rate
 
 # The stops of the sliders: seconds, and bits a second.
 _RTTS = [

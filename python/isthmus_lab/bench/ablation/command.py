@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.itself import itself
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.base.itself import itself
 from isthmus_lab.bench import common
 from isthmus_lab.bench.ablation.cells import CELLS, MECHANISMS, Cell
 from isthmus_lab.bench.common import HtmlOption, JsonOption

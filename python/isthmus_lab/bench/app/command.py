@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.units import parse_time
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.base.units import parse_time
 from isthmus_lab.bench import common, labs
 from isthmus_lab.bench.app import figures, limits, play, programs, roster
 from isthmus_lab.bench.app.layouts import LAYOUTS

@@ -9,8 +9,8 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Protocol
 
-from isthmus.errors import RunError
-from isthmus.itself import itself
+from isthmus.base.errors import RunError
+from isthmus.base.itself import itself
 from isthmus.measuring.process import lines, started
 from isthmus_lab.bench.app.layouts import Setup, Shares
 from isthmus_lab.bench.app.programs import Program, Where

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from isthmus.units import parse_time
+from isthmus.base.units import parse_time
 from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT
 from isthmus_lab.bench.app.results import AppResults, Cell
 from isthmus_lab.bench.figures import folder_for, pyplot, save

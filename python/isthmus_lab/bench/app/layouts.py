@@ -5,8 +5,8 @@ All on one site, or split over the wide area, or fewer on one site."""
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.grid import ClusterSpec
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.grid.grid import ClusterSpec
 
 ONE, SPLIT, HALF, QUARTER = "one-site", "split", "half-site", "quarter-site"
 LAYOUTS = (ONE, SPLIT, HALF, QUARTER)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from isthmus.errors import IsthmusError, UsageError
-from isthmus.grid import Grid
+from isthmus.base.errors import IsthmusError, UsageError
+from isthmus.grid.grid import Grid
 from isthmus_lab.bench.app.contestants import Contestant, execute
 from isthmus_lab.bench.app.layouts import (
     HALF,

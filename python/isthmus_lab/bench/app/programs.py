@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.measuring.program import prepare
 from isthmus_lab.bench.app.options import CLASSES, Options
 

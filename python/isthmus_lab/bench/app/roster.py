@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus import gridwriting
-from isthmus.grid import Grid
+from isthmus.grid import gridwriting
+from isthmus.grid.grid import Grid
 from isthmus.measuring.ends import End
 from isthmus_lab.bench import gridfile, mpis
 from isthmus_lab.bench.app import programs

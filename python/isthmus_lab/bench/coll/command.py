@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from isthmus.errors import IsthmusError, RunError, UsageError
-from isthmus.units import parse_size
+from isthmus.base.errors import IsthmusError, RunError, UsageError
+from isthmus.base.units import parse_size
 from isthmus_lab.bench import common, labs, session
 from isthmus_lab.bench.coll import figures, limits, plan, variants
 from isthmus_lab.bench.coll.contestants import measure_wires

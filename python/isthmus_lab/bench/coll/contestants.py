@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isthmus.errors import RunError
-from isthmus.itself import itself
+from isthmus.base.errors import RunError
+from isthmus.base.itself import itself
 from isthmus.measuring.ends import End
 from isthmus.measuring.process import measure
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task

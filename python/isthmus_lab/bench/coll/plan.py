@@ -5,7 +5,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus_lab.bench.coll import roster, tasks
 from isthmus_lab.bench.coll.contestants import NativeWorld
 from isthmus_lab.bench.coll.options import Options

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from isthmus import gridwriting
-from isthmus.errors import IsthmusError, UsageError
-from isthmus.grid import GatewaySpec, Grid
+from isthmus.base.errors import IsthmusError, UsageError
+from isthmus.grid import gridwriting
+from isthmus.grid.grid import GatewaySpec, Grid
 from isthmus.measuring.program import prepare
-from isthmus.placement import Part
-from isthmus.placement import place as place_ranks
+from isthmus.place.placement import Part
+from isthmus.place.placement import place as place_ranks
 from isthmus_lab.bench import gridfile, mpis
 from isthmus_lab.bench.coll import peers
 from isthmus_lab.bench.coll.contestants import Block, IsthmusWorld, NativeWorld

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from isthmus.errors import IsthmusError
-from isthmus.grid import Grid
+from isthmus.base.errors import IsthmusError
+from isthmus.grid.grid import Grid
 from isthmus.tune import store
 from isthmus.tune.agreement import judge
 from isthmus.tune.figures import best

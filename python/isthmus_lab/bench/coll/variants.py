@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 
 PLAIN, LOSSY, UNEQUAL, UNDELAYED = "", "0.05 % loss", "12 + 4 nodes", "no delay"
 

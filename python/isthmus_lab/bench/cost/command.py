@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import GIGABYTE, Task
 from isthmus_lab.bench import common, labs, p2p, report, session

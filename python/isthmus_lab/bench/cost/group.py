@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 
 _ROOT = Path("/sys/fs/cgroup")
 _V1 = _ROOT / "cpuacct"

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.errors import UsageError
-from isthmus.units import parse_size
+from isthmus.base.errors import UsageError
+from isthmus.base.units import parse_size
 from isthmus_lab.bench import common, labs, report, session
 from isthmus_lab.bench.common import (
     GridOption,

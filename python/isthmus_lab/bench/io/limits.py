@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from isthmus.units import format_bytes
+from isthmus.base.units import format_bytes
 from isthmus_lab.bench.io.results import IoResults
 from isthmus_lab.bench.io.tasks import COLLECTIVE, RANDOM, READ, SEQUENTIAL, TRIP, UNDER_WAY
 from isthmus_lab.bench.limits import OURS

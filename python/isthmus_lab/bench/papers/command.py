@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from isthmus import completing
-from isthmus.errors import UsageError
+from isthmus.base import completing
+from isthmus.base.errors import UsageError
 from isthmus.webpage import frame
 from isthmus_lab.bench import common, page
 from isthmus_lab.bench import figures as p2p_figures

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isthmus.itself import itself
+from isthmus.base.itself import itself
 from isthmus_lab.bench.papers.recipe import Claim, Measured, Recipe
 from isthmus_lab.measuring.samples import NotMeasuredError
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.base.errors import UsageError, did_you_mean, listing
 from isthmus_lab.bench.papers import applications, hablot, madeleine, matsuda, treurniet
 from isthmus_lab.bench.papers.recipe import Recipe
 

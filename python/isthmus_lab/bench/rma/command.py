@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.errors import UsageError
+from isthmus.base.errors import UsageError
 from isthmus_lab.bench import common, labs, report, session
 from isthmus_lab.bench.common import (
     GridOption,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from isthmus.errors import IsthmusError
+from isthmus.base.errors import IsthmusError
 from isthmus_lab.bench import mpis
 from isthmus_lab.bench.contestants import tunings
 from isthmus_lab.bench.mpis import Mpi

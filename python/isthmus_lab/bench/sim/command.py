@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.base.errors import UsageError, did_you_mean, listing
+from isthmus.base.units import parse_size
 from isthmus.measuring.ends import find_program
-from isthmus.units import parse_size
 from isthmus_lab.bench.common import FiguresOption, HtmlOption, JsonOption, say
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.sim import figures, report

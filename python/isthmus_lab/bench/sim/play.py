@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus_lab.bench.sim.results import SimRun, run_from_text
 
 _TOO_MUCH = 3  # isthmus-sim's status if messages or memory exceed its limits

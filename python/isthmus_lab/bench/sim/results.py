@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from isthmus.errors import RunError
+from isthmus.base.errors import RunError
 from isthmus_lab.bench.coll import bounds
 from isthmus_lab.bench.coll.bounds import Wires
 from isthmus_lab.bench.coll.tasks import size_text

@@ -1,0 +1,1 @@
+"""What all other packages use: errors, texts, options, files of this user."""

@@ -1,0 +1,1 @@
+"""A run as a whole, from its options to its status."""

@@ -1,0 +1,1 @@
+"""The parts of a run: agents, their start, ranks' output, signals and ends."""

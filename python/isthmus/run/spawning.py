@@ -1,0 +1,203 @@
+"""Starting further native jobs while the program runs: MPI_Comm_spawn.
+
+Each job has an agent of its own, which uses the gateways of its cluster. Every gateway learns that
+the world grows before the job starts."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from isthmus.base.endings import how_ended
+from isthmus.base.errors import IsthmusError, RunError
+from isthmus.base.limits import Limits
+from isthmus.place.placement import Part
+from isthmus.place.plan import AgentPlan
+from isthmus.run.agent import Agent, Message
+from isthmus.run.bringup import BringUp
+from isthmus.run.command import agent_command, shielded
+from isthmus.run.growing import Growing
+from isthmus.run.members import Member, Members
+from isthmus.run.spawnplan import Command, Growth, grow, read_commands
+from isthmus.run.troubles import check_wire
+
+Heard = Callable[[Agent, Message, bytes], Awaitable[None]]
+
+
+@dataclass
+class _Start:
+    """A native job that is being started. `news` is done once its ranks have joined, or cannot."""
+
+    growth: Growth
+    member: Member
+    news: asyncio.Future[str | None]
+    parts: list[tuple[int, Part]] = field(default_factory=list)
+
+
+class Spawning:
+    """Starts one growth at a time."""
+
+    def __init__(
+        self, growing: Growing, members: Members, steps: BringUp, limits: Limits, cwd: str
+    ) -> None:
+        """`steps` brought the run up; `cwd` is the folder in which the launcher was started."""
+        self._growing = growing
+        self._members = members
+        self._steps = steps
+        self._limits = limits
+        self._cwd = cwd
+        self._starting: dict[int, _Start] = {}  # by id of the member
+
+    async def spawn(
+        self,
+        rank: int,
+        entries: object,
+        port: str,
+        heard: Heard,
+        lost: Callable[[Agent, str], None],
+    ) -> None:
+        """Returns when all processes have joined. IsthmusError if they cannot be started."""
+        async with self._growing.turn:
+            commands = read_commands(entries)
+            growths = grow(
+                self._growing.plan.clusters,
+                commands,
+                home=self._growing.home(rank),
+                index=self._growing.index,
+                first=self._growing.size,
+                part=self._growing.parts,
+            )
+            starts = [self._start(growth) for growth in growths]
+            self._starting.update({id(start.member): start for start in starts})
+            try:
+                await self._bring_up(starts, commands, port, heard, lost)
+                await self._until_joined(starts)
+            except BaseException:
+                await self._drop(starts)
+                raise
+            finally:
+                for start in starts:
+                    self._starting.pop(id(start.member), None)
+
+    def joined(self, member: Member) -> None:
+        if start := self._starting.get(id(member)):
+            _tell(start, None)
+
+    def failed(self, member: Member, why: str) -> bool:
+        """A member has ended, or is lost. Returns False if it is not being started."""
+        start = self._starting.get(id(member))
+        if start:
+            _tell(start, why)
+        return start is not None
+
+    def exited(self, member: Member, status: int, number: int | None) -> bool:
+        """As `failed`, for the end of a native launcher."""
+        how = how_ended(status, number) if status else "ended"
+        return self.failed(member, f"the program {how} without having called MPI_Init")
+
+    # -- one after the other -----------------------------------------------------------------
+
+    def _start(self, growth: Growth) -> _Start:
+        spec = growth.cluster.spec
+        plan = AgentPlan(growth.like, spec.host, spec.prefix, has_ranks=True)
+        command = agent_command(spec.host, spec.prefix, self._cwd, "agent")
+        member = self._members.add(
+            plan, growth.cluster, shielded(command) if spec.host else command
+        )
+        return _Start(growth, member, asyncio.get_running_loop().create_future())
+
+    async def _bring_up(
+        self,
+        starts: Sequence[_Start],
+        commands: Sequence[Command],
+        port: str,
+        heard: Heard,
+        lost: Callable[[Agent, str], None],
+    ) -> None:
+        async def prepare(start: _Start) -> None:
+            agent = start.member.agent
+            await agent.start(heard, lost)
+            hello = await agent.hello(self._limits.start)
+            agent.host = str(hello.get("host") or "")
+            agent.memory = str(hello.get("memory") or "")
+            check_wire(agent.label, hello)
+            configuration = self._steps.configuration(start.member.plan)
+            configuration |= {
+                "cluster": start.growth.cluster.name,
+                "wdir": start.growth.cluster.block.wdir,
+                "gateways": [],
+            }
+            await agent.request("configure", "configured", self._limits.configure, **configuration)
+            for n, part in start.growth.cluster.block.parts:
+                argv = await self._find(agent, part, commands[part.number].paths)
+                start.parts.append((n, replace(part, argv=argv)))
+
+        await asyncio.gather(*map(prepare, starts))
+        await self._growing.grow(start.growth for start in starts)
+        size = sum(start.growth.cluster.block.size for start in starts)
+        for start in starts:
+            agent = start.member.agent
+            world = self._growing.world(start.member.plan)
+            await agent.request(
+                "link", "linked", self._limits.link, world=world, links=[], routes=[]
+            )
+            block = start.growth.cluster.block
+            start.member.spawned = True
+            await agent.request(
+                "spawn",
+                "spawned",
+                self._limits.spawn,
+                parts=[
+                    {
+                        "n": n,
+                        "argv": part.argv,
+                        "env": {**part.env, "ISTHMUS_PARENT": port},
+                        "appnum": part.number,
+                    }
+                    for n, part in start.parts
+                ],
+                first=block.first,
+                base=starts[0].growth.cluster.block.first,
+                world_size=size,
+                size=block.size,
+                stdin=False,
+                tag_output=False,
+            )
+
+    async def _find(self, agent: Agent, part: Part, paths: Sequence[str]) -> list[str]:
+        """The command with the first of `paths` that has its program; else the command as it is."""
+        program, *arguments = part.argv
+        for path in paths if "/" not in program else ():
+            argv = [f"{path.rstrip('/')}/{program}", *arguments]
+            with contextlib.suppress(RunError):
+                await agent.request(
+                    "inspect", "program", self._limits.inspect, argv=argv, ask_version=False
+                )
+                return argv
+        await agent.request(
+            "inspect", "program", self._limits.inspect, argv=part.argv, ask_version=False
+        )
+        return part.argv
+
+    async def _until_joined(self, starts: Sequence[_Start]) -> None:
+        """RunError as soon as one of them reports trouble."""
+        for done in asyncio.as_completed([_news(start) for start in starts]):
+            start, why = await done
+            if why:
+                raise RunError(f"{start.member.agent.label}: {why}")
+
+    async def _drop(self, starts: Sequence[_Start]) -> None:
+        """Ends whatever was started of them; nobody waits for it any more."""
+        for start in starts:
+            self._members.drop(start.member)
+        with contextlib.suppress(IsthmusError):
+            await asyncio.gather(*(s.member.agent.close(self._limits.close) for s in starts))
+
+
+async def _news(start: _Start) -> tuple[_Start, str | None]:
+    return start, await start.news
+
+
+def _tell(start: _Start, why: str | None) -> None:
+    if not start.news.done():
+        start.news.set_result(why)
