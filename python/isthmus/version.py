@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-# Agents must have the same number. src/core/wire/wire.hpp has it, too; tests/architecture/wire_test.py
-# compares the two, and says when it changes.
+# Agents must have the same number. src/core/wire/wire.hpp has it, too.
+# tests/architecture/wire_test.py compares the two, and says when it changes.
 WIRE = 2
 
 

@@ -118,7 +118,7 @@ def test_changed_definitions_have_a_new_number():
     assert found == known, (
         f"The definitions of frames or control messages have changed, but the wire protocol still "
         f"has number {number}. If builds of before and after cannot run together: write "
-        f"{number + 1} in src/core/wire/wire.hpp, python/isthmus/version.py and docs/protocol.md, and "
-        f"add the line '{number + 1} {found}' to {HISTORY.relative_to(ROOT)}. If they can, as "
+        f"{number + 1} in src/core/wire/wire.hpp, python/isthmus/version.py and docs/protocol.md, "
+        f"and add the line '{number + 1} {found}' to {HISTORY.relative_to(ROOT)}. If they can, as "
         f"when a key is added that old builds ignore: replace the last hash there by {found}."
     )

@@ -1,4 +1,4 @@
-"""Ranks as people and maps write them: "0-3,8,10-20:2" (as src/core/world/rank_list.hpp has them)."""
+"""Ranks as people and maps write them: "0-3,8,10-20:2" (src/core/world/rank_list.hpp)."""
 
 import re
 from collections.abc import Iterable, Sequence

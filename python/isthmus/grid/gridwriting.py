@@ -18,8 +18,8 @@ def without_programs(grid: Grid) -> Grid:
 
 
 def write(grid: Grid) -> str:
-    """TOML that `isthmus.grid.grid.parse` reads as the same grid, all in one file: its clusters are then
-    in no inner grid."""
+    """TOML that `isthmus.grid.grid.parse` reads as the same grid, all in one file: its clusters
+    are then in no inner grid."""
     out: list[str] = []
     for name, value in _keys(grid, {"cluster", "network", "gateway", "link"}):
         out.append(f"{name} = {_value(value)}")
