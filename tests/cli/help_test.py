@@ -65,7 +65,8 @@ def test_the_list_says_what_the_command_says(name):
 def test_the_list_of_commands_imports_none():
     assert {*later.SUMMARIES} == {*later.COMMANDS, *later.ELSEWHERE}
     text = (
-        "import sys; from isthmus import cli, later; status = cli.main(['--help']);"
+        "import sys; from isthmus.base import later; from isthmus.cli import cli;"
+        "status = cli.main(['--help']);"
         "places = {place.partition(':')[0] for place in later.COMMANDS.values()};"
         "sys.exit(status or ', '.join(places & {*sys.modules}) or 0)"
     )

@@ -57,7 +57,8 @@ def test_errors_and_help_are_left_to_typer(words):
 
 def test_a_run_without_a_grid_file_imports_neither_typer_nor_pydantic():
     text = (
-        "import sys; from isthmus import entry; entry.main(['run', '-n', '2', '--dry-run', 'x']); "
+        "import sys; from isthmus.cli import entry; "
+        "entry.main(['run', '-n', '2', '--dry-run', 'x']); "
         "print(sorted({'typer', 'pydantic', 'pydantic_core', 'rich'} & sys.modules.keys()))"
     )
     done = subprocess.run(

@@ -15,24 +15,22 @@ values. Most other messages say in the sentence itself what is allowed. Messages
 and links are in [What a run survives](reliability.md).
 """
 PARTS = {
-    "": "Runs and the grid file",
-    "bench": "`isthmus bench`",
-    "doctor": "`isthmus doctor`",
-    "lab": "`isthmus lab`",
-    "mapping": "`isthmus map`",
-    "measuring": "Measuring, for `bench`, `doctor` and `tune`",
-    "meeting": "Runs that meet",
-    "profile": "`isthmus profile`",
-    "queues": "`isthmus submit` and jobs",
-    "seeing": "`isthmus ps`, `top` and `--trace`",
-    "tune": "`isthmus tune`",
+    "Runs and the grid file": ("base", "cli", "doors", "grid", "job", "place", "run"),
+    "`isthmus doctor`": ("doctor",),
+    "`isthmus map`": ("mapping",),
+    "Measuring, for `bench`, `doctor` and `tune`": ("measuring",),
+    "Runs that meet": ("meeting",),
+    "`isthmus profile`": ("profile",),
+    "`isthmus submit` and jobs": ("queues",),
+    "`isthmus ps`, `top` and `--trace`": ("seeing",),
+    "`isthmus tune`": ("tune",),
 }
 
 
 def page() -> str:
     lines = [HEAD]
-    for folder, title in PARTS.items():
-        rows = sorted(set(_rows(FOLDER / folder, deep=bool(folder))))
+    for title, folders in PARTS.items():
+        rows = sorted({row for folder in folders for row in _rows(FOLDER / folder)})
         if rows:
             lines += [f"## {title}", "", "| message | remedy |", "|---|---|"]
             lines += [f"| {_cell(said)} | {_cell(remedy)} |" for said, remedy in rows]
@@ -40,8 +38,8 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _rows(folder: Path, *, deep: bool) -> Iterator[tuple[str, str]]:
-    for file in sorted(folder.rglob("*.py") if deep else folder.glob("*.py")):
+def _rows(folder: Path) -> Iterator[tuple[str, str]]:
+    for file in sorted(folder.rglob("*.py")):
         tree = ast.parse(file.read_text())
         constants = {
             target.id: node.value
