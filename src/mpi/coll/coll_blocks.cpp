@@ -5,6 +5,7 @@
 
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/portion.hpp"
+#include "mpi/native/gpu.hpp"
 #include "mpi/process/require.hpp"
 
 namespace isthmus::face {
@@ -16,7 +17,7 @@ coll::Sizes sizes_of(const std::vector<Block>& blocks) {
   return sizes;
 }
 
-/// The first block's address, if the blocks are one gapless run of memory.
+/// The first block's address, if the blocks are one gapless run of memory of the host.
 std::optional<const std::byte*> run_of(const std::vector<Block>& blocks, const coll::Sizes& sizes) {
   const std::byte* first = nullptr;
   const void* next = nullptr;
@@ -32,6 +33,7 @@ std::optional<const std::byte*> run_of(const std::vector<Block>& blocks, const c
     }
     next = moved(begin, static_cast<MPI_Aint>(sizes[i]));
   }
+  if (first != nullptr && on_device(first)) return std::nullopt;
   return first;
 }
 

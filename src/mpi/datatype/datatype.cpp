@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coll/engine/party.hpp"
+#include "mpi/datatype/staging.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/process/grid.hpp"
@@ -40,17 +41,27 @@ void copy(const void* from, std::size_t elements, MPI_Datatype type, void* to,
   require_success(code, "copying a datatype with gaps failed");
 }
 
-MPI_Aint extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0, extent = 0;
-  require_success(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
-  return extent;
-}
-
 template <class Pointer>
 Pointer shifted(Pointer buffer, MPI_Aint bytes) {
   // Through integers: MPI_BOTTOM plus an address is an address.
   return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(buffer) +
                                    static_cast<std::uintptr_t>(bytes));
+}
+
+/// Of an element; only for questions to a GPU's driver.
+template <class Pointer>
+Pointer first_byte(Pointer buffer, MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  if (!has_gpu_driver()) return buffer;
+  require_success(native.Type_get_true_extent(type, &lower, &extent),
+                  "MPI_Type_get_true_extent failed");
+  return shifted(buffer, lower);
+}
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  require_success(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
+  return extent;
 }
 
 /// MPICH's MPI_Pack and MPI_Unpack take no null buffer, so not MPI_BOTTOM either. The same data as
@@ -164,8 +175,8 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
-  check_reach_of_cpu(in_place ? data : buffer);
-  if (in_place && copy == Copy::IfNeeded) {
+  const bool staged = on_device(in_place ? data : first_byte(buffer, type));
+  if (in_place && copy == Copy::IfNeeded && !staged) {
     bytes_ = {data, size};
     return;
   }
@@ -173,7 +184,9 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   // would then go to another site.
   owned_ = long_double_ != nullptr ? std::make_unique<std::byte[]>(size)
                                    : std::make_unique_for_overwrite<std::byte[]>(size);
-  if (in_place) {
+  if (staged) {
+    pack_from_device(buffer, count, type, {owned_.get(), size});
+  } else if (in_place) {
     std::memcpy(owned_.get(), data, size);
   } else {
     pack(buffer, count, type, {owned_.get(), size});
@@ -189,8 +202,8 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
-  check_reach_of_cpu(in_place ? data : buffer);
-  if (in_place) {
+  staged_ = on_device(in_place ? data : first_byte(buffer, type));
+  if (in_place && !staged_) {
     bytes_ = {data, size};
     return;
   }
@@ -204,6 +217,12 @@ int Incoming::finish(std::size_t received) {
   int code = MPI_SUCCESS;
   try {
     received = std::min(received, bytes_.size());
+    if (staged_) {
+      unpack_to_device({owned_.get(), received}, buffer_, count_, type_.get());
+      owned_.reset();
+      type_ = KeptType();
+      return MPI_SUCCESS;
+    }
     const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
     const std::size_t whole = received / element;
     if (whole > 0) {

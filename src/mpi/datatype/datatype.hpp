@@ -46,8 +46,8 @@ enum class Copy { IfNeeded, Always };
 /// Data to be sent: the program's memory in place, or a packed copy that this object owns.
 class Outgoing {
  public:
-  /// Throws MpiError with the native error code for a bad datatype or count, and for memory
-  /// that the CPU does not reach.
+  /// Throws MpiError with the native error code for a bad datatype or count. Memory of a GPU is
+  /// copied, and MPI_ERR_BUFFER has the driver's words if that fails.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
   /// As long_double_in; null without data.
@@ -66,6 +66,8 @@ class Incoming {
   /// Throws as Outgoing does.
   Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
   std::span<std::byte> bytes() { return bytes_; }
+  /// The bytes are the program's memory, so finish() has nothing to do.
+  bool in_place() const { return owned_ == nullptr; }
   /// As long_double_in; null without room for data.
   const char* long_double() const { return long_double_; }
   /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
@@ -77,7 +79,8 @@ class Incoming {
 
   void* buffer_ = nullptr;
   MPI_Count count_ = 0;
-  KeptType type_;  // when packed
+  KeptType type_;        // when packed
+  bool staged_ = false;  // for memory of a GPU
   std::unique_ptr<std::byte[]> owned_;
   std::span<std::byte> bytes_;
   const char* long_double_ = nullptr;

@@ -12,7 +12,7 @@ FileData::FileData(const Memory& memory, Direction direction, RepresentationRef 
     : memory_(memory), direction_(direction), representation_(std::move(representation)) {
   if (representation_->converts(direction)) {
     if (packed_size(memory.count, memory.type) == 0) return;
-    check_reach_of_cpu(memory.buffer);
+    check_reach_of_cpu(memory.buffer, "data in another representation of a file");
     type_ = KeptType(memory.type);
     const std::int64_t each = representation_->in_file(memory.type).size();
     converted_.resize(static_cast<std::size_t>(each) * static_cast<std::size_t>(memory.count));

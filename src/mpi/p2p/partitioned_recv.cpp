@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/datatype/long_double.hpp"
+#include "mpi/native/gpu.hpp"
 #include "mpi/p2p/operations.hpp"
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/process/grid.hpp"
@@ -42,7 +43,8 @@ class RecvChannel {
     const MPI_Datatype type = partitions.type.get();
     check_long_double(*comm, source, long_double_in(type));
     bytes = packed_size(partitions.count, type);
-    in_place = is_contiguous(partitions.count * partitions.number, type, &lower);
+    in_place = is_contiguous(partitions.count * partitions.number, type, &lower) &&
+               !on_device(partitions.buffer + lower);
     awaiting_ = std::make_unique<Awaiting>(*comm, source, tag);
   }
   ~RecvChannel() {

@@ -8,6 +8,7 @@
 
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/datatype/map_of.hpp"
+#include "mpi/native/gpu.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
 #include "mpi/rma/moving.hpp"
@@ -238,12 +239,6 @@ Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming
 
 rma::Ticket new_ticket() { return std::make_shared<std::atomic<int>>(0); }
 
-/// True if received bytes need no unpacking.
-bool lands_in_place(const Destination& into) {
-  MPI_Aint lower = 0;
-  return is_contiguous(into.count, into.type, &lower);
-}
-
 }  // namespace
 
 Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request) {
@@ -288,8 +283,8 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
   }
   begin_with_room(window, from.rank, as_request,
                   [&](rma::Window& part) { part.get(where.place, incoming.bytes(), ticket); });
-  return rest_of(window, from.rank, std::move(ticket), std::move(incoming), lands_in_place(into),
-                 as_request);
+  const bool in_place = incoming.in_place();
+  return rest_of(window, from.rank, std::move(ticket), std::move(incoming), in_place, as_request);
 }
 
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,
@@ -339,8 +334,8 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
     part.fetch(where.place, how, outgoing.bytes(), incoming.bytes(), ticket);
   });
-  return rest_of(window, to.rank, std::move(ticket), std::move(incoming), lands_in_place(before),
-                 as_request);
+  const bool in_place = incoming.in_place();
+  return rest_of(window, to.rank, std::move(ticket), std::move(incoming), in_place, as_request);
 }
 
 void compare_and_swap(GridWindow& window, const void* swap, const void* compare, void* before,
@@ -349,6 +344,7 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
+  check_reach_of_cpu(before, "the result of MPI_Compare_and_swap");
   Incoming incoming(before, 1, to.type);
   const Where where = locate(window, to, nullptr);
   require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,

@@ -15,6 +15,7 @@
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
@@ -176,6 +177,7 @@ int create(void* base, MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm co
   return shielded(comm, function, [&] {
     Part part{.size = size, .disp_unit = disp_unit, .base = base};
     return make_window(parent, part, info, win, [&](MPI_Comm own) {
+      if (size > 0) check_reach_of_cpu(base, "the memory of a window");
       return make(base, size, disp_unit, info, own, &part.handle);
     });
   });
@@ -271,6 +273,7 @@ ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
   return shielded(*window, "MPI_Win_attach", [&] {
     require(window->dynamic(), MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
     require(size >= 0, MPI_ERR_SIZE, "the size is negative");
+    check_reach_of_cpu(base, "the memory of a window");
     const bool attached = with_part(*window, [&](rma::Window& part) {
       return part.target().memory().attach(base, static_cast<std::size_t>(size));
     });
