@@ -5,11 +5,12 @@
 ! `use mpi`; with mpi_f08, comm%MPI_VAL.
 module isthmus
   use, intrinsic :: iso_c_binding
-  use mpi, only: MPI_COMM_WORLD
+  use mpi, only: MPI_COMM_WORLD, MPI_COMM_NULL
   implicit none
   private
   public :: isthmus_clusters, isthmus_cluster, isthmus_cluster_of, isthmus_cluster_size
   public :: isthmus_cluster_name, isthmus_link, isthmus_cluster_comm
+  public :: isthmus_channels, isthmus_channel_name, isthmus_channel_comm
   public :: MPI_COMM_NUMBER, MPI_USER_COMM, MPI_COMM_WORLD_INDEX
 
   integer, parameter, public :: ISTHMUS_LINK_LOCAL = 0    ! the native MPI of a cluster
@@ -120,10 +121,6 @@ contains
   function isthmus_cluster_name(cluster) result(name)
     integer, intent(in) :: cluster
     character(len=:), allocatable :: name
-    procedure(ask_name), pointer :: ask
-    character(kind=c_char), pointer :: text(:)
-    type(c_funptr) :: address
-    type(c_ptr) :: start
     integer :: i
     if (isthmus_clusters() == 1) then ! all that a run on one cluster has is its name
       call get_environment_variable("ISTHMUS_CLUSTER", length=i)
@@ -131,10 +128,23 @@ contains
       if (len(name) > 0) call get_environment_variable("ISTHMUS_CLUSTER", name)
       return
     end if
+    name = name_by("cluster_name", cluster)
+  end function
+
+  ! What a function with that name answers; empty without it.
+  function name_by(question, number) result(name)
+    character(len=*), intent(in) :: question
+    integer, intent(in) :: number
+    character(len=:), allocatable :: name
+    procedure(ask_name), pointer :: ask
+    character(kind=c_char), pointer :: text(:)
+    type(c_funptr) :: address
+    type(c_ptr) :: start
+    integer :: i
     name = ""
-    if (.not. found("cluster_name", address)) return
+    if (.not. found(question, address)) return
     call c_f_procpointer(address, ask)
-    start = ask(int(cluster, c_int))
+    start = ask(int(number, c_int))
     call c_f_pointer(start, text, [c_strlen(start)])
     do i = 1, size(text)
       name = name // text(i)
@@ -171,9 +181,43 @@ contains
     isthmus_cluster_comm = int(ask())
   end function
 
-  ! The communicators of MPICH/MadIII, i from 0 on.
+  ! The number of channels: [channel.NAME] of the grid file; 0 without Isthmus and on one cluster.
+  integer function isthmus_channels()
+    procedure(ask_number), pointer :: ask
+    type(c_funptr) :: address
+    isthmus_channels = 0
+    if (isthmus_clusters() < 2 .or. .not. found("channels", address)) return
+    call c_f_procpointer(address, ask)
+    isthmus_channels = int(ask())
+  end function
+
+  ! The name of a channel, from 0 on in the order of the grid file; empty for an invalid channel.
+  function isthmus_channel_name(channel) result(name)
+    integer, intent(in) :: channel
+    character(len=:), allocatable :: name
+    name = ""
+    if (isthmus_channels() > 0) name = name_by("channel_name", channel)
+  end function
+
+  ! The processes of a channel; MPI_COMM_NULL if this process is not one. Do not free it.
+  integer function isthmus_channel_comm(channel)
+    integer, intent(in) :: channel
+    procedure(ask_of), pointer :: ask
+    type(c_funptr) :: address
+    isthmus_channel_comm = MPI_COMM_NULL
+    if (isthmus_channels() == 0 .or. .not. found("channel_comm_f", address)) return
+    call c_f_procpointer(address, ask)
+    isthmus_channel_comm = int(ask(int(channel, c_int)))
+  end function
+
+  ! The communicators of MPICH/MadIII, i from 0 on: the cluster's, those of the process's channels,
+  ! and the whole.
   integer function MPI_COMM_NUMBER()
+    integer :: channel
     MPI_COMM_NUMBER = merge(2, 1, isthmus_clusters() > 1)
+    do channel = 0, isthmus_channels() - 1
+      if (isthmus_channel_comm(channel) /= MPI_COMM_NULL) MPI_COMM_NUMBER = MPI_COMM_NUMBER + 1
+    end do
   end function
 
   integer function MPI_COMM_WORLD_INDEX()
@@ -182,8 +226,15 @@ contains
 
   integer function MPI_USER_COMM(i)
     integer, intent(in) :: i
+    integer :: channel, before
     MPI_USER_COMM = MPI_COMM_WORLD
     if (i == 0) MPI_USER_COMM = isthmus_cluster_comm()
+    before = 1
+    do channel = 0, isthmus_channels() - 1
+      if (isthmus_channel_comm(channel) == MPI_COMM_NULL) cycle
+      if (i == before) MPI_USER_COMM = isthmus_channel_comm(channel)
+      before = before + 1
+    end do
   end function
 
 end module

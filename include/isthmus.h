@@ -105,20 +105,65 @@ static inline MPI_Comm isthmus_cluster_comm(void) {
   return comm;
 }
 
+/* The number of channels, which are the tables [channel.NAME] of the grid file: at most 64; 0
+ * without Isthmus and on one cluster. */
+static inline int isthmus_channels(void) {
+  int (*ask)(void);
+  void* const found = isthmus_find_("isthmus_topology_channels");
+  memcpy(&ask, &found, sizeof ask);
+  return found && isthmus_clusters() > 1 ? ask() : 0;
+}
+
+/* The name of a channel, valid as long as the program runs; channels have the order of the grid
+ * file. "" for an invalid channel. */
+static inline const char* isthmus_channel_name(int channel) {
+  const char* (*ask)(int);
+  void* const found = isthmus_find_("isthmus_topology_channel_name");
+  memcpy(&ask, &found, sizeof ask);
+  return found && isthmus_clusters() > 1 ? ask(channel) : "";
+}
+
+/* A communicator of the processes of a channel, in the order of MPI_COMM_WORLD; MPI_COMM_NULL if
+ * this process is not in the channel. Do not free it. */
+static inline MPI_Comm isthmus_channel_comm(int channel) {
+  int (*ask)(int, void*);
+  MPI_Comm comm = MPI_COMM_NULL;
+  void* const found = isthmus_find_("isthmus_topology_channel_comm");
+  memcpy(&ask, &found, sizeof ask);
+  if (found && isthmus_clusters() > 1) ask(channel, &comm);
+  return comm;
+}
+
 /* The communicators of MPICH/MadIII ("MPICH/MadIII: a Cluster of Clusters Enabled MPI
- * Implementation", CCGrid 2003). A channel is a cluster's native MPI, or the whole:
- *   MPI_COMM_NUMBER        the number of channels of this process
- *   MPI_USER_COMM[i]       the i-th of them, in the order of the grid file; the whole is last
- *   MPI_COMM_WORLD_INDEX   the index of MPI_COMM_WORLD */
-#define MPI_COMM_NUMBER (isthmus_clusters() > 1 ? 2 : 1)
+ * Implementation", CCGrid 2003), for the channels that this process is in:
+ *   MPI_COMM_NUMBER        their number, which differs by process
+ *   MPI_USER_COMM[i]       the cluster's native MPI, then the grid file's, then the whole
+ *   MPI_COMM_WORLD_INDEX   the index of MPI_COMM_WORLD: the last */
+#define MPI_COMM_NUMBER (isthmus_user_comms_((MPI_Comm*)0))
 #define MPI_COMM_WORLD_INDEX (MPI_COMM_NUMBER - 1)
 #define MPI_USER_COMM (isthmus_user_comm_())
 
+/* For this header alone: the number of these communicators, written to `comms` unless it is null.
+ */
+static inline int isthmus_user_comms_(MPI_Comm* comms) {
+  int number = 0, channel = 0;
+  if (isthmus_clusters() > 1) {
+    if (comms) comms[number] = isthmus_cluster_comm();
+    ++number;
+  }
+  for (channel = 0; channel < isthmus_channels(); ++channel) {
+    const MPI_Comm comm = isthmus_channel_comm(channel);
+    if (comm == MPI_COMM_NULL) continue;
+    if (comms) comms[number] = comm;
+    ++number;
+  }
+  if (comms) comms[number] = MPI_COMM_WORLD;
+  return number + 1;
+}
+
 static inline const MPI_Comm* isthmus_user_comm_(void) {
-  static MPI_Comm comms[2];
-  const MPI_Comm cluster = isthmus_cluster_comm();
-  comms[0] = cluster;
-  comms[1] = MPI_COMM_WORLD;
+  static MPI_Comm comms[64 + 2];
+  isthmus_user_comms_(comms);
   return comms;
 }
 

@@ -88,6 +88,24 @@ def cluster_comm() -> MPI.Intracomm:
     return MPI.Comm.f2py(_library.isthmus_topology_cluster_comm_f())
 
 
+def channels() -> dict[str, MPI.Intracomm]:
+    """By the name of its [channel.NAME], in the order of the grid file, a communicator of each
+    channel; MPI.COMM_NULL if this process is not in it. Not to be freed."""
+    if not _several:
+        return {}
+    _library.isthmus_topology_channel_name.restype = ctypes.c_char_p
+    return {
+        _library.isthmus_topology_channel_name(number).decode(): MPI.Comm.f2py(
+            _library.isthmus_topology_channel_comm_f(number)
+        )
+        for number in range(_library.isthmus_topology_channels())
+    }
+
+
 def user_comm() -> list[MPI.Intracomm]:
-    """MPICH/MadIII's MPI_USER_COMM; its length is MPI_COMM_NUMBER. MPI.COMM_WORLD is last."""
-    return [cluster_comm(), MPI.COMM_WORLD] if _several else [MPI.COMM_WORLD]
+    """MPICH/MadIII's MPI_USER_COMM: the cluster's, those of this process's channels, and
+    MPI.COMM_WORLD. Its length is MPI_COMM_NUMBER."""
+    if not _several:
+        return [MPI.COMM_WORLD]
+    own = [comm for comm in channels().values() if comm != MPI.COMM_NULL]
+    return [cluster_comm(), *own, MPI.COMM_WORLD]

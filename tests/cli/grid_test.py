@@ -191,6 +191,19 @@ def test_everything_that_a_file_may_hold():
             ["link[0].name has no effect"],
         ),
         (
+            "[cluster.a]\n[channel.x]\nclusters=['a','b']",
+            3,
+            ["channel.x.clusters names a cluster 'b' that is not in the file", "its clusters: 'a'"],
+        ),
+        (
+            "[cluster.a]\n[channel.x]\nclusters=['a','a']",
+            3,
+            ["channel.x.clusters names 'a' twice"],
+        ),
+        ("[cluster.a]\n[channel.x]", 2, ["channel.x.clusters is missing", "'hosts'"]),
+        ("[cluster.a]\n[channel.'x y']\nclusters=['a']", 2, ["not a valid name"]),
+        ("[cluster.a]\n[channel.x]\nlink=3", 3, ["channel.x.link must be a string; it is"]),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
             4,
             ["link[0].patience must be a time such as '12 ms'"],

@@ -133,3 +133,44 @@ def test_a_value_is_told_with_what_it_must_be(text, words):
 
 def test_braces_of_others_are_theirs():
     grids.parse("[cluster.a]\nlaunch = 'sh -c \"x ${y} {A1} {command}\"'\n", "g.toml")
+
+
+CHANNEL = "[channel.x]\n"
+
+
+def test_a_channel_names_hosts_with_ranks():
+    said = refused(TWO + CHANNEL + "hosts = 'a0,b1'")
+    assert said.startswith("g.toml:6: channel.x.hosts names 'b1', where no cluster has ranks")
+    grids.parse(TWO + CHANNEL + "hosts = 'a0,b0'", "g.toml")
+
+
+def test_a_channel_names_a_link_between_its_clusters():
+    three = TWO + "[cluster.c]\n" + LINK + "name = 'wide'\n" + CHANNEL
+    grids.parse(three + "clusters = ['a', 'b']\nlink = 'wide'", "g.toml")
+    said = refused(three + "clusters = ['a', 'b']\nlink = 'wild'")
+    assert said.startswith("g.toml:11: channel.x.link names a link 'wild' that joins no two")
+    assert said.endswith("links there: 'wide'")
+    said = refused(three + "clusters = ['a', 'c']\nlink = 'wide'")
+    assert said.endswith("give a [[link]] between two of them name = 'wide'")
+
+
+def test_a_grid_has_a_limited_number_of_channels():
+    many = [f"[channel.x{i}]\nclusters = ['a']\n" for i in range(65)]
+    grids.parse(TWO + "".join(many[:64]), "g.toml")
+    assert "channel has 65 tables; 64 are the most" in refused(TWO + "".join(many))
+
+
+def test_channels_hold_whole_clusters_and_chosen_hosts():
+    text = "[cluster.a]\nhosts = 'n[1-3]'\n[cluster.b]\nhosts = 'm[1-2]'\n[cluster.c]\n"
+    grid = grids.parse(text + CHANNEL + "clusters = ['c']\nhosts = 'n[2-3],m[1-2]'", "g.toml")
+    plan = make_plan(grid, [Part(["x"], 1, on=name) for name in "ab"])
+    assert [channel.json() for channel in plan.channels] == [
+        {
+            "name": "x",
+            "link": "",
+            "parts": [
+                {"cluster": 0, "hosts": ["n2", "n3"], "others": ["n1"]},
+                {"cluster": 1, "hosts": [], "others": []},
+            ],
+        }
+    ]

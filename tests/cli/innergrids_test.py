@@ -230,3 +230,17 @@ def test_the_commands_show_it(tmp_path: Path, capsys):
     told = capsys.readouterr().out
     assert "14 ranks on 3 clusters" in told
     assert "cluster leiden.lgm: ranks 12-13" in told
+
+
+def test_channels_of_an_inner_grid_have_its_name_before_theirs(tmp_path: Path):
+    inner = "[cluster.b]\n[cluster.c]\n[channel.x]\nclusters = ['b']\n"
+    whole = "[cluster.a]\n[grid.g]\nfile = 'g.toml'\n[channel.y]\nclusters = ['a', 'g.c']\n"
+    grid = load(tmp_path, whole=whole, g=inner)
+    assert {name: spec.clusters for name, spec in grid.channel.items()} == {
+        "y": ["a", "g.c"],
+        "g.x": ["g.b"],
+    }
+    again = grids.parse(gridwriting.write(grid), "again.toml")
+    assert again.channel == grid.channel
+    said = wrong(tmp_path, whole=whole.replace("channel.y", "channel.'g.x'"), g=inner)
+    assert "includes a channel 'g.x', but another has that name" in said

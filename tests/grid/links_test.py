@@ -22,13 +22,16 @@ cluster = "west"
 [[link]]
 between = ["east", "west"]
 name = "fast"
+[channel.bulk]
+clusters = ["east", "west"]
+link = "thin"
 [[link]]
 between = ["east", "west"]
 name = "thin"
 """
 # Ranks 0 and 2 exchange, and all broadcast, on a communicator of each name.
 PROGRAM = """
-import sys
+import importlib, sys
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 def by(name):
@@ -45,12 +48,15 @@ def exchange(comm, size):
         root = bytearray([7] * size if comm.rank == 0 else size)
         comm.Bcast(root)
         assert root == bytes([7]) * size
-for name in sys.argv[1:]:
+for name in sys.argv[2:]:
     if name == "set":
         comm = world.Dup()
         comm.Set_info(by("thin"))
     elif name == "nested":
         comm = world.Dup_with_info(by("thin")).Dup()
+    elif name == "channel":
+        sys.path.append(sys.argv[1])
+        comm = importlib.import_module("isthmus_topology").channels()["bulk"]
     elif name == "idup":
         comm, request = world.Idup_with_info(by("thin"))
         request.Wait()
@@ -58,7 +64,8 @@ for name in sys.argv[1:]:
         comm = world.Dup_with_info(by(name))
     for size in (8, 30_000, 1 << 20):
         exchange(comm, size)
-    comm.Free()
+    if name != "channel":
+        comm.Free()
 """
 UNKNOWN = """
 from mpi4py import MPI
@@ -91,7 +98,8 @@ def run(request, isthmus, tmp_path: Path):
         script.write_text(program)
         python = mpis.ALL[request.param].python
         done = isthmus(
-            *("run", "--stats", "-g", grid, "-n", 4, python, script, *words), timeout=240
+            *("run", "--stats", "-g", grid, "-n", 4, python, script, mpis.ROOT / "include", *words),
+            timeout=240,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done
@@ -101,7 +109,7 @@ def run(request, isthmus, tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("words", "link"),
-    [(["fast"], 0), (["thin", "set", "nested", "idup"], 1)],
+    [(["fast"], 0), (["thin", "set", "nested", "idup", "channel"], 1)],
     ids=["fast", "thin"],
 )
 def test_bytes_go_where_they_are_told(run, words, link) -> None:

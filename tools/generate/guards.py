@@ -23,6 +23,10 @@ BY_ADDRESS = ("_free", "_disconnect")
 TOPOLOGY = tuple(
     f"isthmus_topology_{name}"
     for name in (
+        "channel_comm",
+        "channel_comm_f",
+        "channel_name",
+        "channels",
         "cluster_comm",
         "cluster_comm_f",
         "cluster_name",

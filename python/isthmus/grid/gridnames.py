@@ -8,7 +8,15 @@ from isthmus.base.errors import did_you_mean, listing
 from isthmus.grid import innergrids
 from isthmus.grid.complaints import Complaint
 from isthmus.grid.gridkeys import port_count
-from isthmus.grid.gridtables import ClusterSpec, GatewaySpec, Grid, LinkSpec, RelaySpec, SharedSpec
+from isthmus.grid.gridtables import (
+    ChannelSpec,
+    ClusterSpec,
+    GatewaySpec,
+    Grid,
+    LinkSpec,
+    RelaySpec,
+    SharedSpec,
+)
 from isthmus.grid.gridtext import Path
 from isthmus.grid.reach import Entry
 
@@ -32,6 +40,8 @@ def troubles(grid: Grid) -> Iterator[Complaint]:
         yield from _of_shared(grid, ("shared", index, "between"), shared)
     for index, link in enumerate(grid.link):
         yield from _of_link(grid, index, link)
+    for name, channel in grid.channel.items():
+        yield from _of_channel(grid, ("channel", name), channel)
     if any(link.reach == "ssh" for link in grid.link) and "launcher" in grid.cluster:
         what = "is also the name of the relay that links by ssh need; rename the cluster"
         yield ("cluster", "launcher"), what
@@ -43,8 +53,8 @@ def troubles_between(own: Grid, inner: Mapping[str, Grid]) -> Iterator[Complaint
         what = f"includes a {table} '{one}', but another has that name; rename one of them"
         yield ("grid", source), what
     for source, part in inner.items():
-        for cluster in part.cluster:
-            yield from of_name(cluster, ("grid", source))
+        for name in (*part.cluster, *part.channel):
+            yield from of_name(name, ("grid", source))
     links = [link for part in inner.values() for link in part.link]
     for index in range(len(own.link)):
         yield from _of_link_name(index, own.link, links)
@@ -57,7 +67,7 @@ def troubles_between(own: Grid, inner: Mapping[str, Grid]) -> Iterator[Complaint
 
 
 def of_name(one: str, key: Path) -> Iterator[Complaint]:
-    """The name of a cluster or an inner grid."""
+    """The name of a cluster, a channel or an inner grid."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", one):
         made = "" if one == key[-1] else f"makes '{one}', which "
         what = f"{made}is not a valid name: use"
@@ -181,6 +191,17 @@ def _of_link(grid: Grid, index: int, link: LinkSpec) -> Iterator[Complaint]:
             what = f"is 'ssh', but cluster '{cluster}' is reached by its 'start'"
             yield (*at, "reach"), f"{what}; let the clusters meet at a [[relay]]"
     yield from _of_link_name(index, grid.link)
+
+
+def _of_channel(grid: Grid, at: Path, channel: ChannelSpec) -> Iterator[Complaint]:
+    yield from of_name(str(at[-1]), at)
+    named = (*at, "clusters")
+    if not channel.clusters and not channel.hosts:
+        yield named, "is missing; give it, or 'hosts', or both"
+    for cluster in dict.fromkeys(channel.clusters):
+        yield from _of_cluster(grid, cluster, named)
+        if channel.clusters.count(cluster) > 1:
+            yield named, f"names '{cluster}' twice"
 
 
 def _of_link_name(

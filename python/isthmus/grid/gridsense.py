@@ -4,7 +4,9 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from isthmus.grid import networks
+from isthmus.base.errors import did_you_mean, listing
+from isthmus.grid import channels, networks
+from isthmus.grid.gridkeys import expand_hosts
 from isthmus.grid.gridtables import GatewaySpec, Grid, LinkSpec, NetworkSpec
 from isthmus.grid.gridtext import Path
 
@@ -18,6 +20,30 @@ def troubles(own: Grid, whole: Grid) -> Iterator[Trouble]:
         if link.reach == "ssh":
             yield from _by_ssh(index, link)
     yield from _of_gateways(own, whole)
+    yield from _of_channels(own, whole)
+
+
+def _of_channels(own: Grid, whole: Grid) -> Iterator[Trouble]:
+    if len(whole.channel) > channels.MOST:
+        yield ("channel",), f"has {len(whole.channel)} tables; {channels.MOST} are the most"
+    hosts = {host for cluster in whole.cluster.values() for host in channels.rank_hosts(cluster)}
+    for name, channel in own.channel.items():
+        for host in expand_hosts(channel.hosts) if channel.hosts else ():
+            if host not in hosts:
+                what = f"names '{host}', where no cluster has ranks{did_you_mean(host, hosts)}"
+                remedy = "name some of the 'hosts' of clusters, or the 'host' of one without"
+                yield ("channel", name, "hosts"), f"{what}; {remedy}"
+                break
+        inside = set(channels.members(whole, channel))
+        links = [link.name for link in whole.link if link.name and set(link.between) <= inside]
+        if channel.link and channel.link not in links:
+            what = f"names a link '{channel.link}' that joins no two clusters of the channel"
+            remedy = (
+                f"{did_you_mean(channel.link, links)}; links there: {listing(links)}"
+                if links
+                else f"; give a [[link]] between two of them name = '{channel.link}'"
+            )
+            yield ("channel", name, "link"), what + remedy
 
 
 def _of_networks(own: Grid, whole: Grid) -> Iterator[Trouble]:

@@ -221,6 +221,15 @@ class SharedSpec(Table):
     rate: Rate
 
 
+class ChannelSpec(Table):
+    """Processes with a communicator of their own: all of `clusters`, and those on `hosts`. Its
+    messages take the link with the name `link`, between clusters that have one."""
+
+    clusters: list[str] = []
+    hosts: Hosts | None = None
+    link: LinkName | None = None
+
+
 class InnerSpec(Table):
     """A grid of another file, whose clusters become clusters of this one. `file` is relative to the
     file that names it."""
@@ -243,3 +252,4 @@ class Grid(Table):
     link: list[LinkSpec] = []
     relay: list[RelaySpec] = []
     shared: list[SharedSpec] = []
+    channel: dict[str, ChannelSpec] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from isthmus.base.errors import did_you_mean, listing
 from isthmus.grid.complaints import Complaint
 from isthmus.grid.gridtables import (
+    ChannelSpec,
     ClusterSpec,
     GatewaySpec,
     Grid,
@@ -30,6 +31,7 @@ _TABLES: dict[str, type[Table]] = {
     "link": LinkSpec,
     "relay": RelaySpec,
     "shared": SharedSpec,
+    "channel": ChannelSpec,
 }
 
 
@@ -127,7 +129,8 @@ def explain(
     if wanted == "a table" and len(loc) == 2 and isinstance(value, list):
         name = f"{loc[0]}.{loc[1]}"
         return f"is written [[{name}]]; write [{name}], with one pair of brackets"
-    if wanted == "a string" and isinstance(value, (int, float)) and loc[-1] in _UNITS:
+    with_unit = loc[-1] in _UNITS and loc[0] != "channel"
+    if wanted == "a string" and isinstance(value, (int, float)) and with_unit:
         wanted = f"a string with a unit, such as '{_UNITS[str(loc[-1])]}'"
     return f"must be {wanted}; it is {_toml_type(value)}"
 

@@ -8,7 +8,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from isthmus.grid.gridtables import GatewaySpec, Grid, LinkSpec, NetworkSpec, RelaySpec, SharedSpec
+from isthmus.grid.gridtables import (
+    ChannelSpec,
+    GatewaySpec,
+    Grid,
+    LinkSpec,
+    NetworkSpec,
+    RelaySpec,
+    SharedSpec,
+)
 
 
 def path_of(outer: Path, file: str) -> Path:
@@ -37,6 +45,9 @@ def prefixed(name: str, grid: Grid) -> Grid:
     def shared(spec: SharedSpec) -> SharedSpec:
         return spec.model_copy(update={"between": [far(pair) for pair in spec.between]})
 
+    def channel(spec: ChannelSpec) -> ChannelSpec:
+        return spec.model_copy(update={"clusters": far(spec.clusters)})
+
     return Grid(
         cluster={f"{name}.{cluster}": spec.inside(name) for cluster, spec in grid.cluster.items()},
         network={f"{name}.{network}": spec for network, spec in grid.network.items()},
@@ -44,6 +55,7 @@ def prefixed(name: str, grid: Grid) -> Grid:
         link=[link(spec) for spec in grid.link or _usual_links(grid, ())],
         relay=[relay(spec) for spec in grid.relay],
         shared=[shared(spec) for spec in grid.shared],
+        channel={f"{name}.{one}": channel(spec) for one, spec in grid.channel.items()},
     )
 
 
@@ -53,9 +65,11 @@ def joined(outer: Grid, inner: Mapping[str, Grid]) -> Grid:
     parts = list(inner.values())
     clusters = dict(outer.cluster)
     networks: dict[str, NetworkSpec] = dict(outer.network)
+    channels: dict[str, ChannelSpec] = dict(outer.channel)
     for part in parts:
         clusters |= part.cluster
         networks |= part.network
+        channels |= part.channel
     whole = outer.model_copy(update={"cluster": clusters})
     own = outer.link or _usual_links(whole, [set(part.cluster) for part in parts])
     lists: dict[str, list[Any]] = {
@@ -64,7 +78,8 @@ def joined(outer: Grid, inner: Mapping[str, Grid]) -> Grid:
         "relay": [spec for part in parts for spec in part.relay] + outer.relay,
         "shared": [spec for part in parts for spec in part.shared] + outer.shared,
     }
-    return whole.model_copy(update={"network": networks, "grid": {}, **lists})
+    tables = {"network": networks, "channel": channels, "grid": {}}
+    return whole.model_copy(update={**tables, **lists})
 
 
 def _usual_links(grid: Grid, inside: list[set[str]] | tuple[()]) -> list[LinkSpec]:
@@ -79,9 +94,9 @@ def _usual_links(grid: Grid, inside: list[set[str]] | tuple[()]) -> list[LinkSpe
 
 
 def twice(outer: Grid, inner: Mapping[str, Grid]) -> Iterator[tuple[str, str, str]]:
-    """Names that occur twice: the table ("cluster", "network"), the name, and the inner grid that
-    brings it the second time."""
-    for table in ("cluster", "network"):
+    """Names that occur twice: the table ("cluster", "network", "channel"), the name, and the inner
+    grid that brings it the second time."""
+    for table in ("cluster", "network", "channel"):
         known = set(getattr(outer, table))
         for name, part in inner.items():
             for one in getattr(part, table):

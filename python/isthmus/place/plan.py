@@ -8,8 +8,9 @@ from typing import cast, get_args
 
 from isthmus.base.errors import UsageError
 from isthmus.base.quantities import Rate
-from isthmus.grid import networks, relays, routes, services, sshlinks
+from isthmus.grid import channels, networks, relays, routes, services, sshlinks
 from isthmus.grid.addresses import ANYWHERE, Place, is_fixed, places_of
+from isthmus.grid.channels import ChannelPlan
 from isthmus.grid.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.grid.gridkeys import SPREADING, Reach
 from isthmus.place.placement import Block, Part, place
@@ -76,6 +77,7 @@ class Plan:
     pairs: dict[tuple[int, int], LinkSpec]
     named: list[routes.NamedLink]
     tables: dict[int, routes.Table]
+    channels: list[ChannelPlan] = field(default_factory=list)
     relays: set[str] = field(default_factory=set)
     """The relays in `forwarding`: those of the grid file, and the launcher's for ssh."""
     services: dict[str, str] = field(default_factory=dict)
@@ -221,6 +223,7 @@ def make_plan(
             {pair: specs_of for pair, specs_of in pairs.items() if max(pair) < len(clusters)}, links
         ),
         tables=routes.tables(len(clusters), nodes, links),
+        channels=channels.planned(grid, [cluster.name for cluster in clusters]),
         outward=outward,
         patience=grid.patience.seconds,
         guest_services=guest_services,

@@ -85,6 +85,7 @@ class Worlds:
                 }
                 for link in self._plan.named
             ],
+            "channels": [channel.json() for channel in self._plan.channels],
         }
 
     def _gateway(self, gateway: GatewayPlan, spec: AgentPlan) -> dict[str, object]:

@@ -52,6 +52,32 @@ LinkChoice World::choice_of(const std::string& link) const {
   return static_cast<LinkChoice>(kFirstNamedLink + (found - named.begin()));
 }
 
+namespace {
+
+/// With or without the domain.
+bool same_host(const std::string& a, const std::string& b) {
+  const auto alone = [](const std::string& name) { return name.find('.') == std::string::npos; };
+  if (alone(a) == alone(b)) return a == b;
+  return a.substr(0, a.find('.')) == b.substr(0, b.find('.'));
+}
+
+}  // namespace
+
+bool GridChannel::has(std::size_t cluster, const std::string& host) const {
+  const auto named = [&](const std::string& each) { return same_host(each, host); };
+  for (const Part& part : parts) {
+    if (part.cluster != cluster) continue;
+    if (part.others.empty() || std::ranges::any_of(part.hosts, named)) return true;
+    if (std::ranges::any_of(part.others, named)) return false;
+    throw std::invalid_argument(
+        "this host is not one of the 'hosts' of its cluster in the grid file, so channel \"" +
+        name +
+        "\" cannot tell whether its ranks belong to it; name hosts there as `hostname` prints "
+        "them");
+  }
+  return false;
+}
+
 // ---- growth, and the parts --------------------------------------------------------------------
 
 int World::first_size() const {

@@ -85,6 +85,22 @@ struct NamedLink {
   std::vector<NodeId> gateways{};
 };
 
+/// A communicator of the grid file, over whole clusters and over chosen hosts of others.
+struct GridChannel {
+  struct Part {
+    std::size_t cluster = 0;            ///< index in World::clusters
+    std::vector<std::string> hosts{};   ///< whose processes are in it
+    std::vector<std::string> others{};  ///< the cluster's other hosts; empty: all of it
+  };
+  std::string name;
+  std::string link{};  ///< the name of the link for its messages; empty: the usual way
+  std::vector<Part> parts{};
+
+  /// Whether a process is in it, by the cluster and the host. Throws std::invalid_argument with a
+  /// sentence if the host is none of the cluster's and the answer depends on it.
+  bool has(std::size_t cluster, const std::string& host) const;
+};
+
 /// A cluster that has been added while the program runs: processes that were spawned, or guests.
 struct Growth {
   std::size_t index = 0;  ///< in World::clusters
@@ -100,6 +116,7 @@ struct World {
   std::vector<Direct> direct;
   std::vector<Link> links;
   std::vector<NamedLink> named;
+  std::vector<GridChannel> channels;  ///< of the first part
 
   int size() const;
   /// Ranks of the first part, for values that must not change as the world grows.
@@ -149,10 +166,12 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
-///      "patience":600,"congestion":"","net":"tcp"},...]}
+///      "patience":600,"congestion":"","net":"tcp"},...],
+///    "channels":[{"name":"half","link":"","parts":[{"cluster":0,"hosts":["n1"],
+///      "others":["n2"]}]},...]}
 /// The keys `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`,
-/// `name` and `direct` may be absent, and in `direct` all but `between`. `world_from_json` throws
-/// std::invalid_argument with a sentence that names the wrong key.
+/// `name`, `direct` and `channels` may be absent, and in `direct` all but `between`.
+/// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

@@ -215,6 +215,27 @@ void read_named(const json& links, World& world) {
   }
 }
 
+std::vector<std::string> read_hosts(const json& part, const std::string& where, const char* key) {
+  std::vector<std::string> hosts;
+  for (const json& host : list(part, where, key)) hosts.push_back(text(host, where + "." + key));
+  return hosts;
+}
+
+void read_channels(const json& channels, World& world) {
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    const std::string where = element("channels", i);
+    GridChannel channel{text(member(channels[i], where, "name"), where + ".name"),
+                        text_or_none(channels[i], where, "link")};
+    for (const json& part : list(channels[i], where, "parts")) {
+      const json& cluster = member(part, where + ".parts", "cluster");
+      channel.parts.push_back({read_cluster(cluster, where + ".parts.cluster", world),
+                               read_hosts(part, where + ".parts", "hosts"),
+                               read_hosts(part, where + ".parts", "others")});
+    }
+    world.channels.push_back(std::move(channel));
+  }
+}
+
 }  // namespace
 
 std::string world_to_json(const World& world) {
@@ -265,11 +286,16 @@ std::string world_to_json(const World& world) {
                      {"direct", link.direct},
                      {"gateways", link.gateways}});
   }
-  return json{{"clusters", clusters},
-              {"gateways", gateways},
-              {"direct", direct},
-              {"links", links},
-              {"named", named}}
+  json channels = json::array();
+  for (const GridChannel& channel : world.channels) {
+    json parts = json::array();
+    for (const GridChannel::Part& part : channel.parts) {
+      parts.push_back({{"cluster", part.cluster}, {"hosts", part.hosts}, {"others", part.others}});
+    }
+    channels.push_back({{"name", channel.name}, {"link", channel.link}, {"parts", parts}});
+  }
+  return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct},
+              {"links", links},       {"named", named},       {"channels", channels}}
       .dump();
 }
 
@@ -298,6 +324,7 @@ World world_from_json(const std::string& text_) {
   if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
   if (root.contains("links")) read_links(list(root, "the world", "links"), world);
   if (root.contains("named")) read_named(list(root, "the world", "named"), world);
+  if (root.contains("channels")) read_channels(list(root, "the world", "channels"), world);
   return world;
 }
 

@@ -63,6 +63,21 @@ TEST(World, KnowsWhichClustersNeedNoGateways) {
   EXPECT_FALSE(world.on_one_host());
 }
 
+TEST(World, KnowsTheProcessesOfChannels) {
+  World world = world_from_json(kTwo);
+  world.channels = {{"some", "thin", {{0, {"n1", "n2"}, {"n3"}}, {.cluster = 1}}}, {"none"}};
+  const World again = world_from_json(world_to_json(world));
+  ASSERT_EQ(again.channels.size(), 2U);
+  const GridChannel& some = again.channels[0];
+  EXPECT_EQ(some.name, "some");
+  EXPECT_EQ(some.link, "thin");
+  EXPECT_TRUE(some.has(0, "n2") && some.has(0, "n1.site.org"));
+  EXPECT_FALSE(some.has(0, "n3"));
+  EXPECT_TRUE(some.has(1, "of any name"));
+  EXPECT_THROW(static_cast<void>(some.has(0, "n4")), std::invalid_argument);
+  EXPECT_FALSE(again.channels[1].has(0, "n1"));
+}
+
 TEST(World, NamesItsNodesForMessages) {
   World world = world_from_json(kTwo);
   EXPECT_EQ(world.name_of(5), "rank 5 (cluster \"west\")");

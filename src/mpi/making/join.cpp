@@ -17,6 +17,7 @@
 #include "mpi/coll/wrong_calls.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agree_on_limits.hpp"
+#include "mpi/making/channels.hpp"
 #include "mpi/making/grid_barrier.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/networks.hpp"
@@ -225,6 +226,7 @@ void join_grid(ProgressBy by) {
     hear_of_wrong_calls();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
+    make_channels(*joined);
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     if (grid() == nullptr) end_joining(environment, failure.what());
@@ -246,6 +248,7 @@ void leave_grid() {
     const KnownWait here({.call = "MPI_Finalize"});
     grid_barrier(*leaving);
     if (files != nullptr) files->tidy();
+    free_channels(*leaving);
     leaving->world_comm.reset();
     unregister_comm(MPI_COMM_WORLD);
     leaving->endpoint->leave();

@@ -40,6 +40,7 @@ std::size_t only_part_of(core::World& world, const std::string& cluster) {
   const auto named = [&](const core::Cluster& each) { return each.name == cluster; };
   const auto mine = std::ranges::find_if(world.clusters, named);
   if (mine == world.clusters.end()) return 0;
+  if (mine->part != 0) world.channels.clear();
   const auto part = world.part(mine->part);
   const auto begin = static_cast<std::size_t>(part.data() - world.clusters.data());
   std::vector<core::Cluster> own(part.begin(), part.end());
@@ -73,6 +74,24 @@ const core::Cluster* cluster_at(int index) {
   const auto i = static_cast<std::size_t>(index);
   return known() && index >= 0 && i < known()->world.clusters.size() ? &known()->world.clusters[i]
                                                                      : nullptr;
+}
+
+/// MPI_COMM_NULL if this process is not in it.
+MPI_Comm channel_at(int index) {
+  const auto i = static_cast<std::size_t>(index);
+  const Grid* const here = grid();
+  return here != nullptr && index >= 0 && i < here->channels.size() ? here->channels[i]
+                                                                    : MPI_COMM_NULL;
+}
+
+int in_fortran(MPI_Comm comm) {
+#if defined(OPEN_MPI)
+  return native.Comm_c2f(comm);
+#elif defined(ISTHMUS_HAS_Comm_c2f) || defined(MPI_Comm_c2f)
+  return MPI_Comm_c2f(comm);  // MPICH: a macro, and before 4.1 no function
+#else
+  return native.Comm_toint(comm);  // the standard ABI's Fortran handles
+#endif
 }
 
 struct Link {
@@ -155,12 +174,21 @@ int isthmus_topology_cluster_comm(void* comm) {
 }
 
 int isthmus_topology_cluster_comm_f() {
-  MPI_Comm const comm = grid() == nullptr ? MPI_COMM_WORLD : grid()->cluster_comm;
-#if defined(OPEN_MPI)
-  return native.Comm_c2f(comm);
-#elif defined(ISTHMUS_HAS_Comm_c2f) || defined(MPI_Comm_c2f)
-  return MPI_Comm_c2f(comm);  // MPICH: a macro, and before 4.1 no function
-#else
-  return native.Comm_toint(comm);  // the standard ABI's Fortran handles
-#endif
+  return in_fortran(grid() == nullptr ? MPI_COMM_WORLD : grid()->cluster_comm);
 }
+
+int isthmus_topology_channels() {
+  return known() ? static_cast<int>(known()->world.channels.size()) : 0;
+}
+
+const char* isthmus_topology_channel_name(int channel) {
+  const bool is_one = channel >= 0 && channel < isthmus_topology_channels();
+  return is_one ? known()->world.channels[static_cast<std::size_t>(channel)].name.c_str() : "";
+}
+
+int isthmus_topology_channel_comm(int channel, void* comm) {
+  *static_cast<MPI_Comm*>(comm) = channel_at(channel);
+  return channel_at(channel) == MPI_COMM_NULL ? -1 : 0;
+}
+
+int isthmus_topology_channel_comm_f(int channel) { return in_fortran(channel_at(channel)); }

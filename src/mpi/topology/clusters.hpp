@@ -17,4 +17,12 @@ int isthmus_topology_link(int a, int b, double* latency, double* rate);
 int isthmus_topology_cluster_comm(void* comm);
 /// Its Fortran handle; that of MPI_COMM_WORLD outside of MPI_Init and MPI_Finalize.
 int isthmus_topology_cluster_comm_f();
+/// The number of channels in the grid file; 0 in a spawned world.
+int isthmus_topology_channels();
+/// Lives as long as the process; "" for an invalid channel.
+const char* isthmus_topology_channel_name(int channel);
+/// Writes an MPI_Comm and returns 0; MPI_COMM_NULL and -1 if this process is not in the channel.
+int isthmus_topology_channel_comm(int channel, void* comm);
+/// Its Fortran handle.
+int isthmus_topology_channel_comm_f(int channel);
 }
