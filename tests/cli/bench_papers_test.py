@@ -18,6 +18,7 @@ from isthmus_lab.bench.app.results import AppResults, AppRun
 from isthmus_lab.bench.coll.results import CollResults, CollRun
 from isthmus_lab.bench.coll.tasks import CollTask
 from isthmus_lab.bench.commands import bench_app
+from isthmus_lab.bench.cost.results import CostResults, CostRun
 from isthmus_lab.bench.papers import command, play, report, rows, shelf
 from isthmus_lab.bench.papers.recipe import RESULTS, Claim, Measured, Measurement, Paper, Recipe
 from isthmus_lab.measuring.machine import Machine
@@ -104,6 +105,10 @@ def test_ways_through_a_gateway(tmp_path: Path):
     assert found["8 B: the slower way over the quicker one"] == pytest.approx(1.2)
     assert found["1 MiB: the same"] is None
     pytest.importorskip("matplotlib")
+    measured = Measured()
+    measured.add("", "p2p", Results({"isthmus": "Isthmus"}, runs).as_json())
+    (drawn, _) = recipe("madeleine-ways").draw(measured, tmp_path)
+    assert drawn.name == "ways.png"
     made = p2p_figures.p2p(Results({"isthmus": "Isthmus"}, runs), "leiden", tmp_path)
     assert [path.name for path in made] == ["leiden-ways.png", "leiden-ways.svg"]
 
@@ -264,6 +269,62 @@ def test_a_transfer_through_a_gateway_is_compared_with_both_networks(tmp_path: P
         "fig6.png",
         "fig7.png",
     ]
+
+
+def pingpong(key: str, microseconds: float) -> Run:
+    return Run(key, 0, Task("pingpong", 8, 1), 1, (2e-6 * microseconds,))
+
+
+def test_the_layer_and_the_locks_below_it():
+    runs = [
+        pingpong("isthmus", 21),
+        pingpong("native-openmpi4.1-default", 20),
+        pingpong("native-openmpi4.1-threads", 20.5),
+    ]
+    labels = {run.contestant: run.contestant for run in runs}
+    found = values("madeleine-fig2-5", "p2p", Results(labels, runs))
+    assert found["what the layer adds to 8 B"] == pytest.approx(1)
+    assert found["synchronization, which the paper estimates"] == pytest.approx(0.5)
+
+
+def test_latency_over_several_zippers(tmp_path: Path):
+    measured = Measured()
+    for name, latency in (("one", 30), ("two", 50), ("three", 80)):
+        results = Results({"isthmus": "Isthmus"}, [pingpong("isthmus", latency)])
+        measured.add(name, "p2p", results.as_json())
+    one = recipe("treurniet-zippers")
+    found = {claim.what: claim.here(measured) for claim in one.claims}
+    assert found["latency of 8 B over two"] == pytest.approx(50)
+    assert found["each further zipper node adds"] == pytest.approx(25)
+    pytest.importorskip("matplotlib")
+    assert [path.name for path in one.draw(measured, tmp_path)] == ["zippers.png", "zippers.svg"]
+
+
+def test_the_processor_time_of_gateways():
+    def run(key: str, rounds: int, processor: float) -> CostRun:
+        return CostRun(key, 0, Task("pingpong", 8, rounds), 2.0 * rounds, processor, 1.0)
+
+    runs = [
+        *(run("isthmus", 10, 1), run("isthmus", 1010, 1.1)),
+        *(run("isthmus-direct", 10, 1), run("isthmus-direct", 1010, 1.04)),
+    ]
+    labels = {run.contestant: run.contestant for run in runs}
+    found = values("treurniet-forwarder", "cost", CostResults(labels, runs))
+    assert found["8 B: both gateways, each message"] == pytest.approx(30)
+    assert found["1 MiB: both gateways, each gigabyte"] is None
+
+
+def test_how_tightly_a_barrier_synchronizes():
+    task = CollTask("barrier", 0, 2)
+    runs = [
+        CollRun(key, 0, task, 4, (2e-3, 3e-3), (1e-3, 1e-3), firsts=(2e-3 - gap, 3e-3 - gap))
+        for key, gap in (("isthmus", 5e-4), ("inside-das-openmpi4.1", 1e-4))
+    ]
+    labels = {run.contestant: run.contestant for run in runs}
+    found = values("treurniet-fig7-17", "coll", CollResults(labels, runs))
+    assert found["barrier: from the first rank's return to the last's"] == pytest.approx(0.5)
+    assert found["the same of das's own MPI"] == pytest.approx(0.1)
+    assert found["the same of lgm's own MPI"] is None
 
 
 # -- a run ----------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ from isthmus_lab.measuring import machine, place
     [
         (["--testbed", "hablott"], "did you mean 'hablot'?"),
         (["--testbed", "hablot", "-g", "x.toml"], "exclude each other"),
-        (["--between", "a,b"], "--between needs -g"),
+        (["--between", "a,b"], "--between needs -g or --testbed"),
+        (["--testbed", "chain", "--between", "a,b", "--within", "a"], "exclude each other"),
         (["-g", "/no/such/grid.toml"], "cannot read the grid file"),
         (["--rounds", "0"], "--rounds"),
         (["--passes", "none"], "--passes"),

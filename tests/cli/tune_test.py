@@ -147,6 +147,17 @@ def test_it_ends_unsure_after_the_last_run():
     assert verdict.left_out == {"wan-rate"}
 
 
+@pytest.mark.parametrize(("seconds", "narrow"), [(1.0, False), (5.0, True), (0.0, False)])
+def test_a_cluster_of_narrow_bisection_is_told(seconds: float, narrow: bool, capsys):
+    data = json.loads(printed())
+    data["clusters"][0] |= {"halves": 4, "halves_bytes": 40 * MIB, "halves_seconds": seconds}
+    found = best([parse(json.dumps(data)), parse(printed())])
+    assert [cluster.narrow for cluster in found.clusters] == [narrow, False]
+    commands.show_halves(found)
+    said = capsys.readouterr().out
+    assert ("between the halves of a: 67.1" in said and "4 links have 38" in said) == narrow
+
+
 def test_what_could_not_be_measured_is_left_to_the_defaults():
     nothing = {"bytes": 0, "seconds": 0}
     alone = parse(

@@ -62,7 +62,8 @@ def tune(
 ) -> None:
     """Measure the networks of a grid once, so that the best collective algorithms are chosen.
 
-    In each cluster, it measures latency and bandwidth of a rank's link, and the cost of a message.
+    In each cluster, it measures latency and bandwidth of a rank's link, the cost of a message, and
+    what the links between its halves carry together.
     Between clusters, it measures latency, and the bandwidth of all senders together. Pairs with
     different links keep figures of their own. With three or more clusters, it also measures what
     the network paths from one cluster to several others share.
@@ -82,6 +83,7 @@ def tune(
         own = _own_grid(file, spec, Path(folder))
         verdict = _measured(lambda: measure(own, spec, n, mpicc), spec, passes)
     _show(verdict)
+    show_halves(verdict.figures)
     _show_shared(verdict.figures)
     for doubt in verdict.doubts:
         _tell(f"not kept: {doubt.sentence}")
@@ -148,6 +150,18 @@ def _show(verdict: Verdict) -> None:
         figures_of = (_time(pair.latency), _rate(pair.rate), _time(pair.message))
         table.add_row(names, senders, *figures_of, _percent(next(spreads)))
     console().print(table)
+
+
+def show_halves(figures: Figures) -> None:
+    """What the network inside a cluster carries, if that is less than all of its links."""
+    for cluster in figures.clusters:
+        if cluster.narrow:
+            links = _rate(cluster.halves * cluster.rate)
+            print(
+                f"between the halves of {cluster.name}: {_rate(cluster.across)} together, where "
+                f"{cluster.halves} links have {links}. Collectives are quicker if the grid file "
+                "has the halves as two clusters."
+            )
 
 
 def _show_shared(figures: Figures) -> None:

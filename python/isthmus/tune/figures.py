@@ -19,6 +19,7 @@ _SHARES = 0.75
 # 14 ms by `striped`, which was chosen at 2 us for a segment, and in 2.6 by `magpie`; reduced in 35
 # and 5.4 (medians on a busy machine, November 2026).
 _ROOM = 100e-6
+_NARROW = 0.5
 _OF_LINKS = 0.85  # of the links' capacity: headers, and streams that end at different times
 # Part of the hosts' capacity: a fan of many streams takes more of shared processors (803 Mbit/s of
 # 958 where paths share nothing, `distant` on two busy cores, November 2026).
@@ -26,13 +27,22 @@ _OF_HOSTS = 0.7
 
 
 class ClusterFigures(LaterModel):
-    """Seconds one way and bytes a second of a rank's link; 0: could not be measured."""
+    """Seconds one way and bytes a second of a rank's link; 0: could not be measured. `halves` ranks
+    of one half of the hosts sent to the other half at the same time, `across` bytes a second
+    together."""
 
     name: str
     ranks: int
     latency: float = Field(ge=0)
     rate: float = Field(ge=0)
     message: float = Field(ge=0)
+    halves: int = 0
+    across: float = Field(default=0, ge=0)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the network between the halves carries less than half of what the links do."""
+        return 0 < self.across < _NARROW * self.halves * self.rate
 
 
 class PairFigures(LaterModel):
@@ -159,6 +169,9 @@ def parse(text: str) -> Figures:
         data = json.loads(text)
         for one in (*data["clusters"], *data["pairs"]):
             one["rate"] = carried(one.pop("bytes"), one.pop("seconds"), one["latency"])
+        for one in data["clusters"]:
+            took = one.pop("halves_seconds", 0)
+            one["across"] = carried(one.pop("halves_bytes", 0), took, one["latency"])
         return Figures.model_validate(data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"the measuring program printed invalid figures: {error}") from None
@@ -176,7 +189,7 @@ def best(runs: Sequence[Figures]) -> Figures:
 
 def _best(same: Sequence[Any]) -> Any:
     found = same[0].model_dump()
-    for key, pick in (("latency", min), ("message", min), ("rate", max)):
+    for key, pick in (("latency", min), ("message", min), ("rate", max), ("across", max)):
         if key in found:
             found[key] = pick(getattr(one, key) for one in same)
     return type(same[0])(**found)

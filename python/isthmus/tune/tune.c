@@ -1,6 +1,7 @@
 /* Measures the networks of a grid, as collectives use them. One process per rank; ranks of one
  * cluster have the same ISTHMUS_CLUSTER. Rank 0 prints one line of JSON:
- *   {"clusters": [{"name", "ranks", "latency", "bytes", "seconds", "message"}],
+ *   {"clusters": [{"name", "ranks", "latency", "bytes", "seconds", "message",
+ *                  "halves", "halves_bytes", "halves_seconds"}],
  *    "pairs": [{"between": [name, name], "latency", "bytes", "seconds", "senders", "message"}],
  *    "fans": [{"source": name, "to": [name...], "bytes": [...], "seconds": [...],
  *              "both_bytes", "both_seconds"}]}
@@ -8,7 +9,8 @@
  * word to begin until the receivers had all of it, a round trip included; in a cluster over one
  * rank's link (another host's, if there is one), between two clusters by all senders together, in a
  * fan from one cluster to each other one at the same time (of three clusters and more), and both
- * ways at the same time between its source and the cluster that it carries most to; message:
+ * ways at the same time between its source and the cluster that it carries most to; halves: ranks
+ * of one half of a cluster's hosts that send to the other half at the same time; message:
  * seconds per 8 B message, in a cluster of a stream of them, between two clusters of one sent
  * alone. 0: cannot be measured there.
  *
@@ -230,6 +232,27 @@ static void measure_cluster(int a, int b, double figures[FIGURES]) {
   figures[BYTES] = carried[0], figures[SECONDS] = carried[1];
 }
 
+/* From one half of a cluster's `count` members to the other: pairs of ranks on different hosts, all
+ * at the same time. Returns their number; 0: fewer than two. Known to all. */
+static int measure_halves(const int* members, int count, const int* other_host,
+                          double carried[2]) {
+  const int half = count / 2;
+  int* from = malloc((size_t)size * sizeof *from);
+  int* to = malloc((size_t)size * sizeof *to);
+  int pairs = 0;
+  if (!from || !to) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 0; i < half; ++i) {
+    if (!other_host[i]) continue;
+    from[pairs] = members[i];
+    to[pairs++] = members[half + i];
+  }
+  carried[0] = carried[1] = 0;
+  if (pairs > 1) measure_flow(from, to, pairs, carried);
+  free(from);
+  free(to);
+  return pairs > 1 ? pairs : 0;
+}
+
 /* Between two clusters: the i-th members send to each other. Known to all. */
 static void measure_pair(const int* from, const int* to, int senders, double figures[FIGURES]) {
   double mine[2] = {0, 0}, all[2], carried[2];
@@ -300,7 +323,7 @@ static void measure_both(const int* from, const int* to, int pairs, double alone
 }
 
 static void print_figures(const double figures[FIGURES]) {
-  printf("\"latency\": %.9g, \"bytes\": %.9g, \"seconds\": %.9g, \"message\": %.9g}",
+  printf("\"latency\": %.9g, \"bytes\": %.9g, \"seconds\": %.9g, \"message\": %.9g",
          figures[LATENCY], figures[BYTES], figures[SECONDS], figures[MESSAGE]);
 }
 
@@ -328,11 +351,12 @@ int main(int argc, char** argv) {
   char(*all)[2][NAME] = malloc((size_t)size * sizeof *all);
   int* members = malloc((size_t)size * (size_t)size * sizeof(int));
   int* counts = calloc((size_t)size, sizeof(int));
+  int* other_host = calloc((size_t)size, sizeof(int));
   double* rates = calloc((size_t)size * (size_t)size, sizeof *rates); /* of pairs, both ways */
   double* bytes = malloc((size_t)size * sizeof *bytes);
   double* seconds = malloc((size_t)size * sizeof *seconds);
   big = calloc(BIG, 1);
-  if (!all || !members || !counts || !rates || !bytes || !seconds || !big) {
+  if (!all || !members || !counts || !other_host || !rates || !bytes || !seconds || !big) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Allgather(mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
@@ -350,11 +374,17 @@ int main(int argc, char** argv) {
     for (int i = counts[c] - 1; i > 0; --i) {
       if (strcmp(all[of[i]][1], all[of[0]][1]) != 0) other = i;
     }
-    double figures[FIGURES];
+    for (int i = 0; i < counts[c] / 2; ++i) {
+      other_host[i] = strcmp(all[of[i]][1], all[of[counts[c] / 2 + i]][1]) != 0;
+    }
+    double figures[FIGURES], across[2];
+    const int halves = measure_halves(of, counts[c], other_host, across);
     measure_cluster(other < 0 ? -1 : of[0], other < 0 ? -1 : of[other], figures);
     if (rank == 0) {
       printf("%s{\"name\": \"%s\", \"ranks\": %d, ", c ? ", " : "", all[of[0]][0], counts[c]);
       print_figures(figures);
+      printf(", \"halves\": %d, \"halves_bytes\": %.9g, \"halves_seconds\": %.9g}", halves,
+             across[0], across[1]);
     }
   }
   if (rank == 0) printf("], \"pairs\": [");
@@ -370,6 +400,7 @@ int main(int argc, char** argv) {
                all[of_b[0]][0]);
         printf("\"senders\": %d, ", senders);
         print_figures(figures);
+        printf("}");
       }
     }
   }
@@ -400,6 +431,7 @@ int main(int argc, char** argv) {
   free(all);
   free(members);
   free(counts);
+  free(other_host);
   free(big);
   MPI_Finalize();
   return 0;

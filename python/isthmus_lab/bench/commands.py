@@ -70,7 +70,8 @@ def p2p_(
     between: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Measure between these clusters of -g. Default: the first two."
+            metavar="A,B",
+            help="Measure between these clusters of -g, or sites of a lab. Default: the first two.",
         ),
     ] = None,
     within: Annotated[
@@ -161,19 +162,22 @@ def p2p_(
             "Leave out --quick; --rounds and --passes make a run short.",
         )
     if inside is not None:
-        inside.write_text(json.dumps(_measure(inside_lab(within=within), options).as_json()))
+        place = inside_lab(within=within, between=between)
+        inside.write_text(json.dumps(_measure(place, options).as_json()))
         return
     common.check(testbed, grid)
     if within and not (common.in_labs(testbed) or (common.inside() and not testbed and not grid)):
         raise UsageError("--within needs a lab", "Choose one by --testbed, or run inside one.")
     if set_ and not common.in_labs(testbed):
         raise UsageError("--set needs --testbed")
-    if between is not None and grid is None:
-        raise UsageError("--between needs -g")
+    if between is not None and grid is None and not common.in_labs(testbed):
+        raise UsageError("--between needs -g or --testbed")
+    if between and within:
+        raise UsageError("--between and --within exclude each other")
     out = Output(json_file, html_file, figures_folder)
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options, within, set_ or [])
+        name, results = _in_labs(testbed, options, within, between, set_ or [])
     else:
         place = inside_lab(within=within) if within else common.place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
@@ -217,7 +221,11 @@ def _measure(place: Place, options: p2p.Options) -> Results:
 
 
 def _in_labs(
-    testbed: str, options: p2p.Options, within: str | None, changes: list[str]
+    testbed: str,
+    options: p2p.Options,
+    within: str | None,
+    between: str | None,
+    changes: list[str],
 ) -> tuple[str, Results]:
     name, model = testbeds.load(testbed)
     if within:
@@ -234,6 +242,7 @@ def _in_labs(
         ]
     )
     words += ["--within", within] if within else []
+    words += ["--between", between] if between else []
     words += ["--traffic"] if options.traffic else []
     words += ["--seconds", str(options.seconds)]
     results = Results()

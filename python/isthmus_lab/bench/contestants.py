@@ -237,3 +237,11 @@ def tunings(mpi: Mpi) -> dict[str, dict[str, str]]:
         if "ofi" in mpi.networks:
             eager = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_OFI_RXM_SAR_LIMIT": str(_EAGER)}
     return {"default": {}, "tuned": buffers, "eager": eager}
+
+
+def threads(mpi: Mpi) -> dict[str, str]:
+    """Environment variables that have MPI_Init ask for MPI_THREAD_MULTIPLE, so that the library
+    locks what threads share."""
+    if mpi.family == "openmpi":
+        return {"OMPI_MPI_THREAD_LEVEL": "3"}
+    return {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE"}

@@ -105,7 +105,12 @@ def rates(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> 
     return save(plot, figure, path)
 
 
-def times(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> list[Path]:
+def times(
+    curves: Mapping[str, Mapping[int, float]],
+    title: str,
+    path: Path,
+    what: str = "half a round trip",
+) -> list[Path]:
     """Seconds over the size, by label."""
     plot = pyplot()
     figure, axes = plot.subplots(figsize=(8, 5))
@@ -114,7 +119,7 @@ def times(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> 
         axes.plot(list(points), [1e6 * t for t in points.values()], style, label=label)
     _size_axis(axes, sorted({size for points in curves.values() for size in points}))
     axes.set_yscale("log")
-    axes.set_ylabel("half a round trip, us (minimum)")
+    axes.set_ylabel(f"{what}, us (minimum)")
     axes.set_title(title)
     axes.legend(fontsize="small")
     return save(plot, figure, path)

@@ -19,6 +19,7 @@ from isthmus_lab.bench.contestants import (
     NativeMpi,
     PlainTcp,
     has_iperf,
+    threads,
     tunings,
 )
 from isthmus_lab.bench.limits import (
@@ -218,7 +219,8 @@ def _natives(
 ) -> list[Contestant]:
     made: list[Contestant] = []
     for mpi in natives:
-        for tuning, settings in tunings(mpi).items():
+        locking = {"threads": threads(mpi)} if place.beside else {}
+        for tuning, settings in (tunings(mpi) | locking).items():
             contestant = NativeMpi(place, mpi, "", tuning, settings)
             if not wanted(contestant.key):
                 continue

@@ -84,9 +84,7 @@ def measure(
                     broken.add(contestant.key)
                     results.failures.append(f"{contestant.label}: {error}")
                 if watch:
-                    results.traffic += watch.end(contestant.key, number)
-                    before = results.resent.get(contestant.key, 0)
-                    results.resent[contestant.key] = before + watch.resent()
+                    watch.keep(results, contestant.key, number)
                 took = time.monotonic() - begin
                 say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
     finally:

@@ -59,10 +59,12 @@ def loopback() -> Place:
     return Place(LOOPBACK, grids.two_halves(), (ends[0], ends[1]))
 
 
-def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
-    """The lab around this process. Each end is the first node of a site. If nodes of the two sites
-    reach each other only over zipper nodes, all nodes take part. If `within`, the ends are the
-    first two nodes of that site."""
+def inside_lab(
+    testbed: str | None = None, within: str | None = None, between: str | None = None
+) -> Place:
+    """The lab around this process. Each end is the first node of a site: of the first two, or of
+    those that `between` names ("a,b"). If nodes of the two sites reach each other only over zipper
+    nodes, all nodes take part. If `within`, the ends are the first two nodes of that site."""
     lab = Lab(Path(os.environ["ISTHMUS_LAB"]))
     facts = lab.facts()
     if "model" not in facts:
@@ -73,7 +75,8 @@ def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
         raise UsageError(f"testbed {network.name} has one site, but two are needed")
     if within is not None:
         return _one_site(lab, network, within)
-    first = [network.of_site(site, "node") for site in sites[:2]]
+    sites = _two(between, sites, f"testbed {network.name}") if between else sites[:2]
+    first = [network.of_site(site, "node") for site in sites]
     a, b = first[0][0], first[1][0]
     ends = tuple(
         End(site, nodes[0].name, nodes[0].name, mpi=network.segments[site].mpi)
@@ -119,17 +122,22 @@ def of_grid(path: Path, between: str | None) -> Place:
     """The first two clusters of a grid file, or the two that are named ("a,b")."""
     grid = without_programs(grids.load(path))
     names = list(grid.cluster)
+    wanted = _two(between, names, str(path))
+    return Place(path.stem, grid, (_end(grid, wanted[0]), _end(grid, wanted[1])))
+
+
+def _two(between: str | None, names: list[str], where: str) -> list[str]:
     wanted = between.split(",") if between else names[:2]
     for name in wanted:
         if name not in names:
             near = did_you_mean(name, names)
-            raise UsageError(f"--between: {path} has no cluster '{name}'{near}: {listing(names)}")
+            raise UsageError(f"--between: {where} has no cluster '{name}'{near}: {listing(names)}")
     if len(wanted) != 2 or wanted[0] == wanted[1]:
         raise UsageError(
-            f"two clusters are needed; {'--between names' if between else f'{path} has'} "
+            f"two clusters are needed; {'--between names' if between else f'{where} has'} "
             f"{listing(wanted)}"
         )
-    return Place(path.stem, grid, (_end(grid, wanted[0]), _end(grid, wanted[1])))
+    return wanted
 
 
 def end_of(place: Place, cluster: str) -> End:

@@ -88,9 +88,12 @@ class Watch:
         except IsthmusError:
             return
 
-    def resent(self) -> int:
-        """The segments that the kernels of all hosts sent again since the beginning."""
-        return self._sent_again() - self._resent
+    def keep(self, results: Any, contestant: str, number: int) -> None:
+        """Adds the turn to samples: its traffic, and the segments that the kernels of all hosts
+        sent again. (Samples know this module, so their type is not known here.)"""
+        results.traffic += self._crossed(contestant, number)
+        again = self._sent_again() - self._resent
+        results.resent[contestant] = results.resent.get(contestant, 0) + again
 
     def _sent_again(self) -> int:
         lab, network = self.place.lab, self.place.network
@@ -104,7 +107,7 @@ class Watch:
             total += int(values[names.index("RetransSegs")])
         return total
 
-    def end(self, contestant: str, number: int) -> Sequence[Crossed]:
+    def _crossed(self, contestant: str, number: int) -> Sequence[Crossed]:
         assert self.place.lab or not self._begun
         found = []
         for way, begun in self._begun:

@@ -26,9 +26,11 @@ from isthmus_lab.bench.common import (
     NativeOption,
     OnlyOption,
     TestbedOption,
+    TrafficOption,
     TuneOption,
 )
 from isthmus_lab.bench.output import Output
+from isthmus_lab.bench.traffic import traffic as draw_traffic
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab
@@ -117,6 +119,7 @@ def app(
     native: NativeOption = None,
     only: OnlyOption = None,
     tune: TuneOption = True,
+    traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     html_file: HtmlOption = None,
@@ -155,6 +158,7 @@ def app(
         mpis=tuple(native or ()),
         only=tuple(only or ()),
         tune=tune,
+        traffic=traffic,
     )
     programs.chosen(options)  # complains before labs are built
     if inside is not None:
@@ -179,7 +183,7 @@ def app(
     verdicts = judge(wanted if quick else [], results)
 
     def draw(folder: Path) -> list[Path]:
-        return figures.app(results, place_name, folder)
+        return figures.app(results, place_name, folder) + draw_traffic(results, place_name, folder)
 
     raise typer.Exit(out.finish(place_name, results, time.monotonic() - begin, verdicts, draw))
 
@@ -246,6 +250,7 @@ def _words(options: Options) -> list[str]:
     words = ["app", "--repetitions", str(options.repetitions), "--timeout", str(options.limit)]
     words += ["--quick"] if options.quick else []
     words += [] if options.tune else ["--no-tune"]
+    words += ["--traffic"] if options.traffic else []
     words += ["-n", ",".join(map(str, options.ranks))] if options.ranks else []
     for flag, value in (
         ("--class", options.klass or None),

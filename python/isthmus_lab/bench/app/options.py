@@ -26,6 +26,7 @@ class Options:
     mpis: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     tune: bool = True
+    traffic: bool = False
 
     @property
     def narrowed(self) -> bool:

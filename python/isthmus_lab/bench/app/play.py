@@ -26,6 +26,7 @@ from isthmus_lab.bench.app.results import AppResults, AppRun
 from isthmus_lab.bench.app.roster import DIRECT
 from isthmus_lab.measuring.machine import Looks
 from isthmus_lab.measuring.place import Place
+from isthmus_lab.measuring.traffic import Watch
 
 QUICK_LIMIT = 480.0  # seconds in one lab; executions that have begun still end
 QUICK_RANKS = 8  # more ranks only keep two cores busy with each other (2026-11)
@@ -98,6 +99,7 @@ def play(
     """Never raises for failures of programs; they go to `failures`. It begins nothing after
     `deadline` (of time.monotonic())."""
     looks, broken = Looks(), set[int]()
+    watch = Watch(place) if place and options.traffic else None
     for turn in schedule:
         results.labels.setdefault(turn.contestant.key, turn.contestant.label)
     failed: dict[int, int] = {}  # by place in the schedule
@@ -112,6 +114,8 @@ def play(
                 late.add(turn.text)
             continue
         looks.look()
+        if watch:
+            watch.begin()
         try:
             command = turn.contestant.command(turn.program, turn.setup)
             took = execute(command, turn.program, options.limit)
@@ -121,6 +125,8 @@ def play(
             results.failures.append(f"{turn.text}: {error}")
             say(f"pass {number + 1} of {passes}: {turn.text}: failed")
             continue
+        if watch:
+            watch.keep(results, turn.contestant.key, number)
         one = turn.setup
         broken.discard(i)
         results.runs.append(

@@ -11,7 +11,7 @@
  * of it. Clocks of other hosts are compared with rank 0's by round trips before each task.
  *
  * Rank 0 prints a line of JSON for each task: for each repetition the seconds until the last rank
- * was done, and their median over ranks. For non-blocking forms these are of the call and its
+ * was done, their median over ranks, and those until the first rank was done. For non-blocking forms these are of the call and its
  * MPI_Wait; "overlapped" are the seconds with "computing" seconds between the two, in which a rank
  * is away from MPI but for TESTS calls of MPI_Test. It sleeps then: on a machine whose ranks share
  * cores, ranks that compute would be measured as waiting for one another.
@@ -372,15 +372,23 @@ static void print_list(const char* name, const double* values, int n) {
   printf("]");
 }
 
-/* Seconds until the last rank was done, and medians over ranks (of rank 0 alone). */
+/* Seconds until the last rank was done; until the first was, and medians over ranks (of rank 0
+ * alone). */
 typedef struct {
-  double *last, *middle;
+  double *last, *middle, *first;
 } Times;
+
+static void forget(Times times) {
+  free(times.last);
+  free(times.middle);
+  free(times.first);
+}
 
 static Times repeat(const char* text, const Work* w, int repetitions, int done, double first,
                     double first_mine, double computing, int tests) {
   const size_t n = (size_t)repetitions;
-  Times times = {allocate(n * sizeof(double)), allocate(n * sizeof(double))};
+  Times times = {allocate(n * sizeof(double)), allocate(n * sizeof(double)),
+                 allocate(n * sizeof(double))};
   double* mine = allocate(n * sizeof(double));
   double* all = allocate(rank == 0 ? n * (size_t)size * sizeof(double) : 0);
   if (done) {
@@ -397,6 +405,7 @@ static Times repeat(const char* text, const Work* w, int repetitions, int done, 
   for (int i = 0; rank == 0 && i < repetitions; ++i) {
     for (int r = 0; r < size; ++r) column[r] = all[r * repetitions + i];
     times.middle[i] = median(column, size);
+    times.first[i] = column[0]; /* the median has sorted them */
   }
   free(column);
   free(all);
@@ -420,6 +429,7 @@ static void measure(const char* text, Work* w, int repetitions, int tests) {
     printf("{\"task\":\"%s\",\"ranks\":%d", text, size);
     print_list("seconds", alone.last, repetitions);
     print_list("medians", alone.middle, repetitions);
+    print_list("firsts", alone.first, repetitions);
   }
   if (w->nonblocking) {
     const double computing = median(alone.last, repetitions);
@@ -428,15 +438,13 @@ static void measure(const char* text, Work* w, int repetitions, int tests) {
       printf(",\"computing\":%.9g", computing);
       print_list("overlapped", both.last, repetitions);
     }
-    free(both.last);
-    free(both.middle);
+    forget(both);
   }
   if (rank == 0) {
     printf("}\n");
     fflush(stdout);
   }
-  free(alone.last);
-  free(alone.middle);
+  forget(alone);
 }
 
 /* -- tasks ------------------------------------------------------------------------------------- */

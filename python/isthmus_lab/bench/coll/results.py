@@ -16,8 +16,9 @@ from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 @dataclass(frozen=True)
 class CollRun:
     """The result of one task for one contestant in one pass. For each execution it has `seconds`
-    until the last rank was done, and `medians` over ranks. For non-blocking forms `overlapped` has
-    executions with `computing` seconds between the call and its MPI_Wait."""
+    until the last rank was done, `medians` over ranks, and `firsts` until the first was done. For
+    non-blocking forms `overlapped` has executions with `computing` seconds between the call and its
+    MPI_Wait."""
 
     contestant: str
     round: int
@@ -28,6 +29,7 @@ class CollRun:
     computing: float = 0.0
     overlapped: tuple[float, ...] = ()
     variant: str = ""
+    firsts: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -38,6 +40,8 @@ class CollRun:
             "seconds": list(self.seconds),
             "medians": list(self.medians),
         }
+        if self.firsts:
+            found["firsts"] = list(self.firsts)
         if self.overlapped:
             found |= {"computing": self.computing, "overlapped": list(self.overlapped)}
         if self.variant:
@@ -48,11 +52,11 @@ class CollRun:
 def run_from_json(data: dict[str, Any]) -> CollRun:
     """ValueError, KeyError or TypeError if the data is malformed."""
     task = tasks.parse(str(data["task"]))
-    seconds, medians, overlapped = (
-        tuple(float(value) for value in values)
-        for values in (data["seconds"], data["medians"], data.get("overlapped") or ())
+    seconds, medians, overlapped, firsts = (
+        tuple(float(value) for value in data.get(key) or ())
+        for key in ("seconds", "medians", "overlapped", "firsts")
     )
-    if not seconds or len(medians) != len(seconds):
+    if not seconds or len(medians) != len(seconds) or len(firsts) not in (0, len(seconds)):
         raise ValueError(f"{task.text}: {len(seconds)} times and {len(medians)} medians")
     if any(value <= 0 for value in (*seconds, *medians, *overlapped)):
         raise ValueError(f"{task.text}: a time that is not positive")
@@ -66,6 +70,7 @@ def run_from_json(data: dict[str, Any]) -> CollRun:
         float(data.get("computing", 0.0)),
         overlapped,
         str(data.get("variant", "")),
+        firsts,
     )
 
 
@@ -156,6 +161,19 @@ class CollResults(Samples[CollRun]):
         self.times(contestant, collective, size, interleaved, variant)
         runs = self.runs_of(contestant, collective, size, interleaved, variant)
         return statistics.median(value for run in runs for value in run.medians)
+
+    def spread(self, contestant: str, collective: str, size: int, variant: str = "") -> float:
+        """The median of executions of the time from the first rank's end to the last one's."""
+        self.times(contestant, collective, size, False, variant)
+        runs = self.runs_of(contestant, collective, size, False, variant)
+        found = [
+            last - first
+            for run in runs
+            for last, first in zip(run.seconds, run.firsts, strict=False)
+        ]
+        if not found:
+            raise NotMeasuredError(f"{contestant}: the ends of {collective} were not kept")
+        return statistics.median(found)
 
     def bound(self, collective: str, size: int, variant: str = "") -> float:
         """The limit of the wires."""

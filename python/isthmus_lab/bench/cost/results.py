@@ -102,6 +102,15 @@ class CostResults(Samples[CostRun]):
         ]
         return statistics.median(found)
 
+    def work(self, figure: str, size: int) -> Work:
+        """What was measured of this figure and size, at any scale."""
+        found = {run.task for run in self.runs}
+        tasks_ = [task for task in found if (task.figure, task.bytes) == (figure, size)]
+        if len(tasks_) < 2:
+            raise NotMeasuredError(f"the cost of {figure} of {size} B was not measured")
+        short, *_, long = sorted(tasks_, key=lambda task: task.rounds)
+        return Work(figure, long, short)
+
     def clock(self, contestant: str, work: Work) -> float:
         """Median over the passes: seconds a message."""
         return statistics.median(r.seconds / r.messages for r in self._of(contestant, work.task))

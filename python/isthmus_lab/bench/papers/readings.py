@@ -2,13 +2,14 @@
 
 import statistics
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from isthmus.measuring.tasks import LATENCY_BYTES
 from isthmus_lab.bench.app.layouts import SPLIT
 from isthmus_lab.bench.limits import DIRECT
 from isthmus_lab.bench.papers.recipe import Measured
 from isthmus_lab.measuring.results import Results
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 
 
 def repeated(flag: str, values: Iterable[str]) -> tuple[str, ...]:
@@ -19,7 +20,7 @@ def only(*contestants: str) -> tuple[str, ...]:
     return repeated("--only", contestants)
 
 
-def natives(results: Results) -> list[str]:
+def natives(results: Samples[Any]) -> list[str]:
     """The native MPIs that were measured; never empty."""
     found = [key for key in results.measured() if key.startswith("native-")]
     if not found:

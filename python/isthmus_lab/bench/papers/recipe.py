@@ -8,16 +8,18 @@ from typing import Any, Literal, TypeVar
 
 from isthmus_lab.bench.app.results import AppResults
 from isthmus_lab.bench.coll.results import CollResults
+from isthmus_lab.bench.cost.results import CostResults
 from isthmus_lab.bench.sim.results import SimResults
 from isthmus_lab.measuring.results import Results
 from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 
 ResultsT = TypeVar("ResultsT")
-Kind = Literal["p2p", "coll", "app", "sim"]
+Kind = Literal["p2p", "coll", "app", "cost", "sim"]
 RESULTS: dict[Kind, type[Samples[Any]] | type[SimResults]] = {
     "p2p": Results,
     "coll": CollResults,
     "app": AppResults,
+    "cost": CostResults,
     "sim": SimResults,
 }
 
@@ -63,6 +65,9 @@ class Measured:
 
     def app(self, name: str = "") -> AppResults:
         return self._of(name, AppResults)
+
+    def cost(self, name: str = "") -> CostResults:
+        return self._of(name, CostResults)
 
     def sim(self, name: str = "") -> SimResults:
         return self._of(name, SimResults)

@@ -4,11 +4,12 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
-from isthmus.measuring.tasks import LATENCY_BYTES
+from isthmus.measuring.tasks import GIGABYTE, LATENCY_BYTES, MIB
 from isthmus_lab.bench.app.layouts import ONE, SPLIT
 from isthmus_lab.bench.app.results import Cell
+from isthmus_lab.bench.coll.results import CollResults
 from isthmus_lab.bench.figures import FLOWS, rates, times
-from isthmus_lab.bench.limits import OURS, TCP
+from isthmus_lab.bench.limits import DIRECT, OURS, TCP
 from isthmus_lab.bench.papers.readings import gain, natives, only, repeated
 from isthmus_lab.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus_lab.measuring.samples import NotMeasuredError
@@ -105,19 +106,38 @@ def _milliseconds(collective: str) -> Callable[[Measured], float]:
     return here
 
 
+def _inside(results: CollResults, cluster: str) -> str:
+    """The MPI of one cluster."""
+    own = [key for key in results.measured() if key.startswith(f"inside-{cluster}-")]
+    if not own:
+        raise NotMeasuredError(f"the MPI inside {cluster} was not measured")
+    return own[0]
+
+
+def _tightness(cluster: str = "") -> Callable[[Measured], float]:
+    """Milliseconds from the first rank's return from a barrier to the last one's, with the most
+    ranks: over the bridge, or by the MPI of one cluster."""
+
+    def here(measured: Measured) -> float:
+        results = measured.coll()
+        key = _inside(results, cluster) if cluster else OURS
+        variant = results.runs[-1].variant if results.runs else ""
+        return 1e3 * results.spread(key, "barrier", 0, variant)
+
+    return here
+
+
 def _over_inside(collective: str, cluster: str) -> Callable[[Measured], float]:
     """The time over that of the MPI of one cluster, with as many ranks."""
 
     def here(measured: Measured) -> float:
         results = measured.coll()
-        own = [key for key in results.measured() if key.startswith(f"inside-{cluster}-")]
-        if not own:
-            raise NotMeasuredError(f"the MPI inside {cluster} was not measured")
+        own = _inside(results, cluster)
         variant = results.runs[-1].variant
         sizes = [size for name, size, _ in results.cells(variant) if name == collective]
         if not sizes:
             raise NotMeasuredError(f"{collective} was not measured")
-        alone = results.time(own[0], collective, min(sizes), variant=variant)
+        alone = results.time(own, collective, min(sizes), variant=variant)
         return 1e-3 * _milliseconds(collective)(measured) / alone
 
     return here
@@ -180,6 +200,37 @@ def _over_own(kernel: str, cluster: str) -> Callable[[Measured], float]:
     return here
 
 
+def _gateways_take(figure: str, size: int, unit: float) -> Callable[[Measured], float]:
+    """The processor time of both gateways for a message, by `unit`."""
+
+    def here(measured: Measured) -> float:
+        results = measured.cost()
+        work = results.work(figure, size)
+        return unit * (results.processor(OURS, work) - results.processor(DIRECT, work))
+
+    return here
+
+
+def _over_zippers(number: int) -> Callable[[Measured], float]:
+    return lambda measured: 1e6 * measured.p2p(_ZIPPERS[number]).one_way(OURS, LATENCY_BYTES)
+
+
+def _each_zipper(measured: Measured) -> float:
+    first, *_, last = (_over_zippers(number)(measured) for number in _ZIPPERS)
+    return (last - first) / (len(_ZIPPERS) - 1)
+
+
+def _draw_zippers(measured: Measured, folder: Path) -> list[Path]:
+    curves = {}
+    for number, name in _ZIPPERS.items():
+        found = measured.p2p(name)
+        label = f"{number} zipper node{'s' if number > 1 else ''}"
+        curves[label] = {size: found.one_way(OURS, size) for size in found.sizes(OURS)}
+    return times(curves, "Latency over several zipper nodes", folder / "zippers")
+
+
+# The measurements over one, two and three zipper nodes.
+_ZIPPERS = {1: "one", 2: "two", 3: "three"}
 _CLUSTERS = ("das", "lgm")  # measurements inside the clusters of `leiden`
 _SLOWER = _CLUSTERS[1]
 _TITLES = {"das": "DAS-4", "lgm": "LGM"}
@@ -227,6 +278,9 @@ _LGM = (
     *("--site=lgm", "--layout=one-site", *repeated("--kernel", _KERNELS)),
 )
 _BRIDGED = repeated("--layout", ("split", "one-site"))
+_ROW = ("--testbed=zippers", "--figure=pingpong", *only(OURS))
+_SOME = (*repeated("--size", _FEW), "--rounds=60", "--passes=2")
+_ROOM = ("--testbed=room", *only(OURS, DIRECT))
 _FIVE = (*_LEIDEN, *_BRIDGED, *repeated("--kernel", _KERNELS))
 _LARGE = "large"  # the measurement of larger problems
 
@@ -318,9 +372,55 @@ RECIPES = (
             *(Claim(f"{name}: over {cluster}'s own MPI", None, _over_inside(name, cluster))
               for name in _COLLECTIVES for cluster in _CLUSTERS),
             Claim("alltoallv over alltoall", 1, _alltoalls),
+            Claim("barrier: from the first rank's return to the last's", None, _tightness(), "ms"),
+            *(Claim(f"the same of {cluster}'s own MPI", None, _tightness(cluster), "ms")
+              for cluster in _CLUSTERS),
         ),
         "Beside both clusters' own MPI, as there, with as many processes inside each. Up to 32 "
         "processes (quick: 4), which share the host's processors.",
+    ),
+    Recipe(
+        "treurniet-zippers",
+        PAPER,
+        "Section 2.1",
+        "latency over one, two and three zipper nodes, as in a tree of them",
+        {
+            name: Measurement(
+                "p2p",
+                (*_ROW, f"--between=a,{far}", "--rounds=200"),
+                (*_ROW, f"--between=a,{far}", *_SOME),
+            )
+            for name, far in zip(_ZIPPERS.values(), "bcd", strict=True)
+        },
+        (
+            *(Claim(f"latency of 8 B over {name}", None, _over_zippers(number), "us")
+              for number, name in _ZIPPERS.items()),
+            Claim("each further zipper node adds", None, _each_zipper, "us"),
+        ),
+        "The thesis says, without numbers, that the zipper nodes between two clusters grow as the "
+        "logarithm of the number of clusters. If each adds the same, the latency does, too.",
+        _draw_zippers,
+    ),
+    Recipe(
+        "treurniet-forwarder",
+        PAPER,
+        "Section 3.1",
+        "what forwarding takes from ranks on the forwarder's node: processor time",
+        {
+            "": Measurement(
+                "cost", (*_ROOM, "--passes=3"), (*_ROOM, "--passes=2", "--scale=0.1")
+            )
+        },
+        (
+            Claim("8 B: both gateways, each message", None,
+                  _gateways_take("pingpong", LATENCY_BYTES, 1e6), "us"),
+            Claim("1 MiB: both gateways, each gigabyte", None,
+                  _gateways_take("stream", MIB, GIGABYTE / MIB), "s"),
+            Claim("cores that both take at 1 Gbit/s", None,
+                  _gateways_take("stream", MIB, 0.125 * GIGABYTE / MIB)),
+        ),
+        "By gateways minus directly, all processes. The thesis has a node for the forwarder and no "
+        "number.",
     ),
     Recipe(
         "treurniet-fig18-22",
