@@ -113,6 +113,14 @@ def test_other_gateways_of_the_two_are_linked_with_each_other_or_with_it():
     assert [(link.source, link.target, link.at) for link in made] == [(1, 2, 0)]
 
 
+def test_gateways_of_networks_that_lie_apart_are_linked_over_the_one_between():
+    """Four clusters in a row, each two joined by a gateway: 1, 3 and 2."""
+    gateways = [[1], [1, 3], [3, 2], [2]]
+    made = gateway_links(spec((0, 1), (1, 2), (2, 3)), gateways)
+    assert sorted(tuple(sorted(pair)) for pair in ends(made)) == [(1, 3), (2, 3)]
+    assert all({link.source, link.target} <= set(gateways[link.at]) for link in made)
+
+
 def test_a_tree_of_bridges():
     """a and b share 1, b and c share 2: these meet in b."""
     gateways = [[1], [1, 2], [2]]

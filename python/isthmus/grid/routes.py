@@ -110,10 +110,12 @@ def gateway_links(
     one. If clusters have several, the i-th of one is linked with the i-th of the other. The shorter
     list wraps around, so that each gateway has a link to each neighbouring cluster. The i-th
     conduit takes the i-th link of the pair. A gateway that serves both clusters does not need a
-    link; the others of the two are linked with it if they have no other partner. The gateway of the
+    link; the others of the two are linked with it if they have no other partner, or if they stand
+    in further clusters, whose networks may lie apart. The gateway of the
     cluster that comes first in the world connects to the other. UsageError: more links than
     gateways can carry."""
     made: dict[frozenset[int], GatewayLink] = {}
+    stands = Counter(node for nodes in gateways for node in nodes)
     for (a, b), specs in pairs.items():
         both = [node for node in gateways[a] if node in gateways[b]]
         left = [node for node in gateways[a] if node not in both]
@@ -129,10 +131,16 @@ def gateway_links(
         for i in range(ends):
             near, far = left or both, right or both
             source, target = near[i % len(near)], far[i % len(far)]
-            # The network where both stand, else that of the target.
-            at = next((c for c in (a, b) if {source, target} <= set(gateways[c])), b)
-            link = GatewayLink(source, target, specs[i % len(specs)], at)
-            made.setdefault(frozenset((source, target)), link)
+            over = both[i % len(both)] if both and near is left and far is right else None
+            if over is not None and max(stands[source], stands[target]) > 1:
+                ends_of = [(source, over), (over, target)]
+            else:
+                ends_of = [(source, target)]
+            for one, other in ends_of:
+                # The network where both stand, else that of the target.
+                at = next((c for c in (a, b) if {one, other} <= set(gateways[c])), b)
+                link = GatewayLink(one, other, specs[i % len(specs)], at)
+                made.setdefault(frozenset((one, other)), link)
     return list(made.values())
 
 
