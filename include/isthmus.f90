@@ -131,7 +131,7 @@ contains
     name = name_by("cluster_name", cluster)
   end function
 
-  ! What a function with that name answers; empty without it.
+  ! The answer of a function with that name; empty if there is no such function.
   function name_by(question, number) result(name)
     character(len=*), intent(in) :: question
     integer, intent(in) :: number

@@ -89,8 +89,8 @@ def cluster_comm() -> MPI.Intracomm:
 
 
 def channels() -> dict[str, MPI.Intracomm]:
-    """By the name of its [channel.NAME], in the order of the grid file, a communicator of each
-    channel; MPI.COMM_NULL if this process is not in it. Not to be freed."""
+    """The communicators of the grid file's channels, by name and in its order. One is
+    MPI.COMM_NULL if this process is not in the channel. Do not free them."""
     if not _several:
         return {}
     _library.isthmus_topology_channel_name.restype = ctypes.c_char_p

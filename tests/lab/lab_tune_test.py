@@ -45,3 +45,28 @@ def test_a_wire_that_ways_share_is_found(row, tmp_path):
         pytest.fail(f"not found in four measurements: {kept['network']}")
     rates = [float(entry.rpartition(":")[2].rstrip("M")) for entry in shared]
     assert all(100 < rate < 210 for rate in rates), shared
+
+
+WHOLE = """
+[cluster.whole]
+host = "a0"
+hosts = "a[1-4],b[1-4]"
+slots = 8
+[cluster.whole.env]
+OMPI_MCA_pml = "ob1"
+OMPI_MCA_btl = "tcp,self"
+OMPI_MCA_btl_tcp_if_include = "eth0"
+OMPI_MCA_mpi_yield_when_idle = "1"
+"""
+
+
+def test_a_cluster_of_narrow_bisection_is_told(lab, tmp_path):
+    """Two sites as one cluster: the wire between them carries as much as one of four links."""
+    grid = tmp_path / "grid.toml"
+    grid.write_text(WHOLE)
+    tune = [sys.executable, "-m", "isthmus", "tune", "-g", grid, "--passes", 1]
+    wire = ["--set", "wan.rate=100 Mbit/s", "--set", "wan.delay=0.1 ms"]
+    done = lab("run", "matsuda", "--nodes", 4, *wire, "--", *tune, "--mpicc", "mpicc.openmpi")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "between the halves of whole: " in done.stdout
+    assert "where 4 links have " in done.stdout

@@ -153,7 +153,7 @@ def _show(verdict: Verdict) -> None:
 
 
 def show_halves(figures: Figures) -> None:
-    """What the network inside a cluster carries, if that is less than all of its links."""
+    """Clusters whose halves have a narrow network between them."""
     for cluster in figures.clusters:
         if cluster.narrow:
             links = _rate(cluster.halves * cluster.rate)

@@ -232,8 +232,8 @@ static void measure_cluster(int a, int b, double figures[FIGURES]) {
   figures[BYTES] = carried[0], figures[SECONDS] = carried[1];
 }
 
-/* From one half of a cluster's `count` members to the other: pairs of ranks on different hosts, all
- * at the same time. Returns their number; 0: fewer than two. Known to all. */
+/* Measures pairs of ranks on different hosts at the same time: one half of a cluster's `count`
+ * members sends to the other. Returns the number of pairs; 0: fewer than two. Known to all. */
 static int measure_halves(const int* members, int count, const int* other_host,
                           double carried[2]) {
   const int half = count / 2;

@@ -11,6 +11,7 @@ from isthmus_lab.bench.report import size_text
 from isthmus_lab.measuring.results import Results
 from isthmus_lab.measuring.samples import NotMeasuredError
 
+FEW = 4  # sizes that all have a mark on the axis
 _TICKS = 4  # powers of two between marks of the size axis
 FLOWS = {"stream": "one way", "bidirectional": "both ways"}
 
@@ -145,7 +146,8 @@ def _style(key: str) -> dict[str, Any]:
 def _size_axis(axes: Any, sizes: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
     marks = [1 << k for k in range(0, 31, _TICKS) if sizes[0] <= 1 << k <= sizes[-1]]
-    axes.set_xticks(marks or list(sizes), [size_text(size) for size in marks or sizes])
+    marks = list(sizes) if len(sizes) <= FEW or not marks else marks
+    axes.set_xticks(marks, [size_text(size) for size in marks])
     axes.set_xlabel("message size")
     axes.grid(visible=True, alpha=0.3)
 

@@ -54,7 +54,7 @@ LinkChoice World::choice_of(const std::string& link) const {
 
 namespace {
 
-/// With or without the domain.
+/// The domain may be missing in one of them.
 bool same_host(const std::string& a, const std::string& b) {
   const auto alone = [](const std::string& name) { return name.find('.') == std::string::npos; };
   if (alone(a) == alone(b)) return a == b;

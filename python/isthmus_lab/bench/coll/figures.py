@@ -11,7 +11,7 @@ from isthmus_lab.bench.coll.results import CollResults
 from isthmus_lab.bench.coll.roster import label_in
 from isthmus_lab.bench.coll.tasks import size_text
 from isthmus_lab.bench.coll.variants import ranks_of
-from isthmus_lab.bench.figures import folder_for, pyplot, save
+from isthmus_lab.bench.figures import FEW, folder_for, pyplot, save
 from isthmus_lab.measuring.samples import NotMeasuredError
 
 THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
@@ -163,8 +163,10 @@ class _Drawing:
 
     def _finish(self, plot: Any, figure: Any, axes: Any, path: Path) -> list[Path]:
         axes.set_xscale("log")
-        marks = [size for size in _MARKS if self._sizes[0] <= size <= self._sizes[-1]]
-        axes.set_xticks(marks or self._sizes, [size_text(size) for size in marks or self._sizes])
+        sizes = list(self._sizes)
+        marks = [size for size in _MARKS if sizes[0] <= size <= sizes[-1]]
+        marks = sizes if len(sizes) <= FEW or not marks else marks
+        axes.set_xticks(marks, [size_text(size) for size in marks])
         axes.minorticks_off()
         what = "block of a rank" if self._collective in tasks.BLOCKS else "message"
         axes.set_xlabel(f"size of the {what}")

@@ -103,7 +103,7 @@ class CostResults(Samples[CostRun]):
         return statistics.median(found)
 
     def work(self, figure: str, size: int) -> Work:
-        """What was measured of this figure and size, at any scale."""
+        """The work with this figure and size, at any scale."""
         found = {run.task for run in self.runs}
         tasks_ = [task for task in found if (task.figure, task.bytes) == (figure, size)]
         if len(tasks_) < 2:

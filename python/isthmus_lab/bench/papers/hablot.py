@@ -87,26 +87,15 @@ def _paused(contestant: str, size: int) -> Callable[[Measured], float]:
 
 _IN = "inside"  # the measurement in one cluster
 _HABLOT = ("--testbed", "hablot")
-_LATENCIES = only(TCP, OURS, DIRECT, "native-*-default")
-_LATENCY = Measurement(
+_LATENCY = Measurement.shortened(
     "p2p",
-    (*_HABLOT, *_sizes("8 B"), *_LATENCIES),
-    (
-        *_HABLOT,
-        *_sizes("8 B"),
-        *_LATENCIES,
-        "--rounds=60",
-        "--passes=2",
-    ),
+    (*_HABLOT, *_sizes("8 B"), *only(TCP, OURS, DIRECT, "native-*-default")),
+    ("--rounds=60", "--passes=2"),
 )
-_INSIDE = (*_HABLOT, "--within=a")
-_LATENCY_INSIDE = Measurement(
+_LATENCY_INSIDE = Measurement.shortened(
     "p2p",
-    (*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
-    (
-        *(*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
-        *("--rounds=200", "--passes=2"),
-    ),
+    (*_HABLOT, "--within=a", *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
+    ("--rounds=200", "--passes=2"),
 )
 # The paper's link between two nodes of one site, where TCP takes 41 us. Only a WAN box delays, and
 # sends every packet by itself; so the nodes stand in two sites.
@@ -330,7 +319,7 @@ RECIPES = (
         PAPER,
         "Section V",
         "what TCP's slow start costs a message after 2 s of computing (future work there)",
-        {"": _PAUSES, "begun": _BEGUN, "kernel": Measurement("app", _KERNEL, _KERNEL)},
+        {"": _PAUSES, "begun": _BEGUN, "kernel": Measurement.shortened("app", _KERNEL, ())},
         (
             *(Claim(f"{size >> 10} KiB over one back to back{how}", None, _paused(key, size))
               for key, how in ((OURS, ""), (DIRECT, ", direct"))

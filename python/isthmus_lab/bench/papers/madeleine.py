@@ -141,13 +141,10 @@ RECIPES = (
         "Figures 2 to 5",
         "what the layer costs messages inside one network",
         {
-            "": Measurement(
+            "": Measurement.shortened(
                 "p2p",
                 (*_INSIDE, "--rounds=100"),
-                (
-                    *(*_INSIDE, *repeated("--size", ("8 B", "1 KiB", "16 KiB", "1 MiB"))),
-                    *("--rounds=100", "--passes=2"),
-                ),
+                (*repeated("--size", ("8 B", "1 KiB", "16 KiB", "1 MiB")), "--passes=2"),
             )
         },
         (
@@ -173,13 +170,9 @@ RECIPES = (
         "Figures 6 and 7",
         "messages through gateways between two networks",
         {
-            "": Measurement("p2p", _GATEWAY, (*_GATEWAY, *_QUICK)),
+            "": Measurement.shortened("p2p", _GATEWAY, _QUICK),
             **{
-                network: Measurement(
-                    "p2p",
-                    (*_GATEWAY, f"--within={network}"),
-                    (*_GATEWAY, f"--within={network}", *_QUICK),
-                )
+                network: Measurement.shortened("p2p", (*_GATEWAY, f"--within={network}"), _QUICK)
                 for network in _NETWORKS
             },
         },
@@ -205,13 +198,7 @@ RECIPES = (
         PAPER,
         "Section 4.2",
         "one-way times through a gateway between unequal networks, each way",
-        {
-            "": Measurement(
-                "p2p",
-                (*_UNEQUAL, *_SIZES),
-                (*_UNEQUAL, *_SIZES, "--rounds=60", "--passes=1"),
-            )
-        },
+        {"": Measurement.shortened("p2p", (*_UNEQUAL, *_SIZES), ("--rounds=60", "--passes=1"))},
         (
             Claim("8 B one way, from the faster network", None, _way("there"), "us"),
             Claim("8 B one way, from the slower one", None, _way("back"), "us"),

@@ -93,7 +93,8 @@ def play(
             words = measurement.command(quick)
             say(f"{recipe.name}: isthmus bench {' '.join(words)}")
             file = Path(folder) / f"{name or 'results'}.json"
-            drawn = ["--figures", str(figures / recipe.name / name)] if figures else []
+            folder_ = figures / recipe.name / name if figures else None
+            drawn = ["--figures", str(folder_)] if folder_ and measurement.draws else []
             status = run([*words, "--json", str(file), *drawn])
             try:
                 measured.add(name, measurement.kind, json.loads(file.read_text()))

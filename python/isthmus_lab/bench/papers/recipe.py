@@ -1,7 +1,7 @@
 """A recipe for a figure or table of a paper: the benchmarks to run, and the numbers to read off
 them beside the paper's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -40,6 +40,16 @@ class Measurement:
     kind: Kind
     words: tuple[str, ...]
     quick: tuple[str, ...]
+
+    @classmethod
+    def shortened(cls, kind: Kind, words: Iterable[str], quick: Iterable[str]) -> "Measurement":
+        """The smallest run has the same words and `quick`."""
+        return cls(kind, (*words,), (*words, *quick))
+
+    @property
+    def draws(self) -> bool:
+        """Whether the benchmark draws."""
+        return self.kind != "cost"
 
     def command(self, quick: bool) -> tuple[str, ...]:
         return (self.kind, *(self.quick if quick else self.words))
