@@ -311,7 +311,7 @@ def test_the_processor_time_of_gateways():
     labels = {run.contestant: run.contestant for run in runs}
     found = values("treurniet-forwarder", "cost", CostResults(labels, runs))
     assert found["8 B: both gateways, each message"] == pytest.approx(30)
-    assert found["1 MiB: both gateways, each gigabyte"] is None
+    assert found["64 MiB: both gateways, each gigabyte"] is None
 
 
 def test_how_tightly_a_barrier_synchronizes():

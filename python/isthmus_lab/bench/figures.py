@@ -65,7 +65,7 @@ def _of_variant(results: Results, name: str, folder: Path) -> list[Path]:
     curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
     natives = [key for key in curved if key.startswith("native-")]
     others = [key for key in curved if key not in natives]
-    tuned = [key for key in natives if not key.endswith("-default")]
+    tuned = [key for key in natives if not key.endswith(("-default", "-threads"))]
     plain = [key for key in natives if key not in tuned]
     made: list[Path] = []
     for file, title, keys in (
