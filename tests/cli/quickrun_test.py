@@ -22,7 +22,17 @@ GOOD = [
     ["-o", "out.%r", "--error=err.%r", "--wdir", "/tmp", "--mpi", "mpich", "./app"],
     ["--on", "a", "-n", "1", "./a", ":", "--on", "b", "./b", "x:", "y"],
     ["-f", "hosts", "-wdir", "", "./app"],
-    ["--stage", "a", "--stage", "b", "--guests", "--reorder", "--dry-run", "./app"],
+    [
+        "--stage",
+        "a",
+        "--stage",
+        "b",
+        "--guests",
+        "--reorder",
+        "--reproducible",
+        "--dry-run",
+        "./app",
+    ],
 ]
 LEFT = [
     [], [":"], ["./a", ":"], ["-h"], ["--help"], ["-n"], ["-n", "two", "x"], ["-n", "0", "x"],

@@ -30,6 +30,7 @@ class Row:
     form: str  # the function of isthmus::face::forms
     sent: Side = Side()
     received: Side = Side()
+    finder: str = "spanning"  # of the grid communicator
 
 
 def neighborhood(form: str) -> Row:
@@ -54,12 +55,14 @@ TABLE = {
     "Alltoall": Row("alltoall_even", UNLESS_SENT_IN_PLACE),
     "Alltoallv": Row("alltoall_placed", UNLESS_SENT_IN_PLACE),
     "Alltoallw": Row("alltoall_typed", UNLESS_SENT_IN_PLACE),
-    "Reduce": Row("reduce", received=WITH_ROOT),
-    "Allreduce": Row("allreduce"),
-    "Reduce_scatter": Row("reduce_scatter_placed", received=Side("own_group(*found).size()")),
-    "Reduce_scatter_block": Row("reduce_scatter_even"),
-    "Scan": Row("scan"),
-    "Exscan": Row("exscan"),
+    "Reduce": Row("reduce", received=WITH_ROOT, finder="reducing"),
+    "Allreduce": Row("allreduce", finder="reducing"),
+    "Reduce_scatter": Row(
+        "reduce_scatter_placed", received=Side("own_group(*found).size()"), finder="reducing"
+    ),
+    "Reduce_scatter_block": Row("reduce_scatter_even", finder="reducing"),
+    "Scan": Row("scan", finder="reducing"),
+    "Exscan": Row("exscan", finder="reducing"),
     "Neighbor_allgather": neighborhood("neighbor_allgather_even"),
     "Neighbor_allgatherv": neighborhood("neighbor_allgather_placed"),
     "Neighbor_alltoall": neighborhood("neighbor_alltoall_even"),
@@ -141,7 +144,7 @@ def entry(function: Function, row: Row) -> str:
     request = "".join(f", {p.name}" for p in function.parameters if p.type == "MPI_Request *")
     return (
         f"{head(function)}"
-        f"  if (const auto found = spanning(comm)) {{\n"
+        f"  if (const auto found = {row.finder}(comm)) {{\n"
         f'    return forms::{row.form}({arguments}{{found, "{function.mpi_name}"{request}}});\n'
         f"  }}\n"
         f"  return {native_call(function)};\n"
@@ -158,7 +161,7 @@ def persistent_entry(function: Function, row: Row) -> str:
         neighbors = "    const Neighbors neighbors = neighbors_of(*found);\n"
     return (
         f"{head(function)}"
-        f"  const auto found = spanning(comm);\n"
+        f"  const auto found = {row.finder}(comm);\n"
         f"  if (!found) return {native_call(function)};\n"
         f'  return shielded(comm, "{function.mpi_name}", [&] {{\n'
         f"{neighbors}"

@@ -240,11 +240,13 @@ class InnerSpec(Table):
 class Grid(Table):
     """A whole grid file; clusters stand in the order of the file. `patience` holds for links
     without their own. `files` is the cluster with the files of processes of several clusters.
-    `grid` is empty once the file is read: clusters of inner grids are among the others."""
+    `reproducible`: reductions have one order over ranks. `grid` is empty once the file is read:
+    clusters of inner grids are among the others."""
 
     patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None
     files: str | None = None
+    reproducible: bool = False
     grid: dict[str, InnerSpec] = {}
     cluster: dict[str, ClusterSpec] = {}
     network: dict[str, NetworkSpec] = {}

@@ -51,6 +51,7 @@ _PASSED_ON = (
     "ISTHMUS_DEBUG_OFF",
     "ISTHMUS_NETWORK",
     "ISTHMUS_PROGRESS",
+    "ISTHMUS_REPRODUCIBLE",
     "ISTHMUS_TRACE",
     "ISTHMUS_TRACE_DIR",
     "ISTHMUS_TRACE_RECORDS",
@@ -211,6 +212,7 @@ def _settings(run: PartOptions) -> dict[str, str]:
     settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
     settings |= {"ISTHMUS_PROFILE": "1"} if run.profile else {}
     settings |= {"ISTHMUS_REORDER": "1"} if run.reorder else {}
+    settings |= {"ISTHMUS_REPRODUCIBLE": "1"} if run.reproducible else {}
     settings |= {"ISTHMUS_GUESTS": "1"} if run.guests or run.guests_at else {}
     settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
     for option, pattern in _output_files(run):

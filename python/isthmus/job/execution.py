@@ -33,6 +33,7 @@ def run(options: RunOptions) -> int:
     if file:
         tell_networks(Path(file), grid, options, voice)
     tell_files(grid, options)
+    tell_reproducible(grid, options)
     job = options.job
     if options.profile:
         from isthmus.profile.writing import ProfileFile  # noqa: PLC0415  (it needs pydantic)
@@ -99,3 +100,10 @@ def tell_files(grid: grids.Grid, options: RunOptions) -> None:
     for part in options.parts:
         if grid.files:
             part.env.setdefault("ISTHMUS_FILES", grid.files)
+
+
+def tell_reproducible(grid: grids.Grid, options: RunOptions) -> None:
+    """Tells all ranks that reductions have one order over ranks."""
+    for part in options.parts:
+        if grid.reproducible:
+            part.env.setdefault("ISTHMUS_REPRODUCIBLE", "1")

@@ -269,6 +269,16 @@ class PartOptions:
             panel=_WHOLE_RUN,
         ),
     ] = False
+    reproducible: Annotated[
+        bool,
+        Option(
+            "--reproducible",
+            help="Combine values in one order over ranks in MPI_Reduce, MPI_Allreduce, MPI_Scan, "
+            "MPI_Exscan and MPI_Reduce_scatter(_block). Then sums of the same values have the same "
+            "bits, whatever clusters and MPI libraries the ranks are in.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = False
     guests: Annotated[
         bool,
         Option(

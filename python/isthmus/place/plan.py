@@ -156,7 +156,8 @@ def make_plan(
     used = {block.cluster for block in blocks}
     if joining:
         sshlinks.refuse_batch_jobs(grid, used)
-    outward = outward or guests
+    # Ranks of one cluster are a grid, too, if their reductions have one order over ranks.
+    outward = outward or guests or any(part.env.get("ISTHMUS_REPRODUCIBLE") for part in parts)
     guest_services = services.of_guests(grid, used)
     relayed = relays.meeting(grid, used, least=1 if guests else 2) | sshlinks.meeting(grid, used)
     keys = {relay.service: relay.key for relay in grid.relay if relay.service and relay.key}

@@ -23,7 +23,7 @@ from isthmus.doors.keys import Lock, make_key, write_private
 from isthmus.grid.grid import ClusterSpec
 from isthmus.grid.grid import load as load_grid
 from isthmus.job.argv import RunOptions
-from isthmus.job.execution import tell_files, tell_networks
+from isthmus.job.execution import tell_files, tell_networks, tell_reproducible
 from isthmus.place.placement import with_room
 from isthmus.place.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
@@ -64,6 +64,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         grid = grid.model_copy(update={"cluster": with_room(grid.cluster, run.parts)})
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
+    tell_reproducible(grid, run)
     if run.job.guests_at:
         raise UsageError("submitted runs do not support --guests-at")
     outward = run.profile is not None

@@ -40,6 +40,8 @@ struct Problem {
   std::optional<std::size_t> bytes;
   bool commutative = true;  ///< the operation of a reduction
   int home = -1;            ///< the root's cluster; -1: there is no root
+  /// A reduction whose result must not depend on where ranks lie (patterns/rank_tree.hpp).
+  bool reproducible = false;
 
   bool operator==(const Problem&) const = default;
 };
@@ -71,6 +73,8 @@ struct Demands {
   /// Chosen only if all ranks are on one host, or only if they are not, so that transfers can
   /// overlap.
   bool one_host = false, wires = false;
+  /// For reproducible reductions. Chosen for these alone, or by name.
+  bool ordered = false;
   /// Needs a commons, and data that fits in a post; `pieces`: any data, if vectors may be cut.
   bool commons = false, pieces = false;
 };
@@ -89,6 +93,8 @@ inline constexpr Demands kCut{.divisible = true};
 inline constexpr Demands kRankOrderCutWires{.commutative = true, .divisible = true, .wires = true};
 inline constexpr Demands kCutOneHost{.divisible = true, .one_host = true};
 inline constexpr Demands kWires{.wires = true};
+inline constexpr Demands kOrdered{.ordered = true};
+inline constexpr Demands kOrderedCut{.divisible = true, .ordered = true};
 inline constexpr Demands kCommons{.commons = true};
 inline constexpr Demands kCommonsInPieces{.commons = true, .pieces = true};
 inline constexpr Heeds kNone{};

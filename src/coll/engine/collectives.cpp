@@ -18,8 +18,10 @@ Task start(Party& party, const Problem& problem, Arguments&&... arguments) {
 int home_of(const Party& party, int root) { return party.layout().cluster_of(root); }
 
 /// The problem of a reduction of `count` elements.
-Problem problem_of(Kind kind, const Reduction& reduction, std::size_t count) {
-  return {kind, reduction.packed_size(count), reduction.commutative()};
+Problem problem_of(const Party& party, Kind kind, const Reduction& reduction, std::size_t count) {
+  Problem problem{kind, reduction.packed_size(count), reduction.commutative()};
+  problem.reproducible = party.reproducible();
+  return problem;
 }
 
 /// All blocks together, if every rank knows them.
@@ -59,29 +61,29 @@ Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_
 
 Task reduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
             int root) {
-  Problem problem = problem_of(Kind::Reduce, reduction, count);
+  Problem problem = problem_of(party, Kind::Reduce, reduction, count);
   problem.home = home_of(party, root);
   return start<RunReduce>(party, problem, in, out, count, reduction, root);
 }
 
 Task allreduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
-  return start<RunToAll>(party, problem_of(Kind::Allreduce, reduction, count), in, out, count,
-                         reduction);
+  return start<RunToAll>(party, problem_of(party, Kind::Allreduce, reduction, count), in, out,
+                         count, reduction);
 }
 
 Task reduce_scatter(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                     Reduction& reduction) {
-  const Problem problem = problem_of(Kind::ReduceScatter, reduction, total(counts));
+  const Problem problem = problem_of(party, Kind::ReduceScatter, reduction, total(counts));
   return start<RunReduceScatter>(party, problem, in, out, std::move(counts), reduction);
 }
 
 Task scan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
-  return start<RunToAll>(party, problem_of(Kind::Scan, reduction, count), in, out, count,
+  return start<RunToAll>(party, problem_of(party, Kind::Scan, reduction, count), in, out, count,
                          reduction);
 }
 
 Task exscan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
-  return start<RunToAll>(party, problem_of(Kind::Exscan, reduction, count), in, out, count,
+  return start<RunToAll>(party, problem_of(party, Kind::Exscan, reduction, count), in, out, count,
                          reduction);
 }
 

@@ -81,6 +81,8 @@ class Party {
   virtual const Network& network() const;         ///< default: that of an unmeasured grid
   virtual const Forced& forced() const;           ///< requested algorithms; default: empty
   virtual Commons* commons() { return nullptr; }  ///< null on all ranks, or on none
+  /// Reductions have one order over ranks, whatever the layout.
+  virtual bool reproducible() const { return false; }
   /// The store of choices, so that each is made once; null: choices are not kept.
   virtual RecentChoices* recent() { return nullptr; }
   /// Called for every choice.

@@ -15,7 +15,8 @@ class Subset final : public Party {
  public:
   /// Two subsets that work side by side have different lanes, and no other local phase of the whole
   /// party goes on meanwhile. Their collectives are gathers.
-  enum class Lane { None, First, Second };
+  /// Messages: as None, but all local phases are messages.
+  enum class Lane { None, First, Second, Messages };
 
   /// `members`: ranks of `whole`, ascending, the caller's among them. `whole` outlives this.
   Subset(Party& whole, std::vector<int> members, Lane lane = Lane::None);
@@ -29,6 +30,7 @@ class Subset final : public Party {
   const Forced& forced() const override { return whole_.forced(); }
   void chosen(const Problem& problem, const Choice& choice) override;
   bool attended() const override { return whole_.attended(); }
+  bool reproducible() const override { return whole_.reproducible(); }
 
   Pending send(int rank, int tag, ConstBytes data) override;
   Pending recv(int rank, int tag, Bytes data) override;

@@ -70,6 +70,7 @@ struct MemoryRecv : MemoryProgress {
 
 const Layout& MemoryParty::layout() const { return grid_.layout(); }
 const Network& MemoryParty::network() const { return grid_.network; }
+bool MemoryParty::reproducible() const { return grid_.reproducible; }
 bool MemoryParty::attended() const { return grid_.chance(50); }
 
 Pending MemoryParty::send(int rank, int tag, ConstBytes data) {

@@ -55,6 +55,7 @@ class MemoryParty : public Party {
   const Network& network() const override;
   Commons* commons() override { return commons_ ? &*commons_ : nullptr; }
   bool attended() const override;  ///< changes its mind at random
+  bool reproducible() const override;
   Pending send(int rank, int tag, ConstBytes data) override;
   Pending send_synchronous(int rank, int tag, ConstBytes data) override;
   Pending recv(int rank, int tag, Bytes data) override;
@@ -118,6 +119,7 @@ class MemoryGrid {
 
   const Layout& layout() const { return layout_; }
   Network network;  ///< the same for all; set it before run
+  bool reproducible = false;
   /// In messages from one cluster to the other.
   std::size_t bytes_between(int from, int to) const;
   int depth() const;                                            ///< the largest of all ranks

@@ -1,6 +1,7 @@
 #include "mpi/coll/collective.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/trace/trace.hpp"
@@ -10,6 +11,19 @@
 #include "mpi/process/error.hpp"
 
 namespace isthmus::face {
+
+CollectiveQueue::CollectiveQueue(GridComm& comm)
+    : party_(comm), record_(comm.context, comm.rank, comm.group) {
+  if (!comm.twin) return;
+  std::vector<int> all(static_cast<std::size_t>(comm.size));
+  std::iota(all.begin(), all.end(), 0);
+  by_messages_.emplace(party_, std::move(all), coll::Subset::Lane::Messages);
+}
+
+coll::Party& CollectiveQueue::party() {
+  if (by_messages_) return *by_messages_;
+  return party_;
+}
 
 CollectiveQueue& CollectiveQueue::of(GridComm& comm) {
   if (!comm.collectives) comm.collectives = std::make_shared<CollectiveQueue>(comm);
@@ -51,7 +65,7 @@ void Collective::begin(CollectiveQueue& queue) {
 
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
-  if (queue.waiting_.front() != this) return false;
+  if (queue.waiting_.front() != this || !has_tags(*grid_comm_)) return false;
   try {
     if (!begun_) {
       switch (take_turn(queue.record_)) {
@@ -71,7 +85,7 @@ bool Collective::advance() {
     }
     if (!started_) {
       queue.party_.begins(grid_comm_->begun, waited_for_);
-      task_ = start(queue.party_);
+      task_ = start(queue.party());
       started_ = true;
     }
     queue.party_.test_requests();
@@ -102,7 +116,7 @@ bool Collective::advance() {
 void Collective::fail(int error_class, const std::string& reason) {
   grid_comm_->tags.spoil();
   result.error = error_code(error_class, function_, reason);
-  tell_failure(*grid_comm_, grid_comm_->begun, function_, reason);
+  if (!grid_comm_->twin) tell_failure(*grid_comm_, grid_comm_->begun, function_, reason);
 }
 
 bool Collective::in_turn() const {

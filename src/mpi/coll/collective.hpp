@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
+#include "coll/inter/subset.hpp"
 #include "mpi/coll/outline.hpp"
 #include "mpi/coll/party.hpp"
 #include "mpi/coll/wrong_calls.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/twins.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
@@ -26,14 +29,17 @@ class Collective;
 /// runs at a time, so the local operations of all members are started in the same order.
 class CollectiveQueue {
  public:
-  explicit CollectiveQueue(GridComm& comm)
-      : party_(comm), record_(comm.context, comm.rank, comm.group) {}
+  explicit CollectiveQueue(GridComm& comm);
   /// The queue of `comm`, made when first needed. Under the progress lock.
   static CollectiveQueue& of(GridComm& comm);
 
  private:
   friend class Collective;
+  /// The program makes collectives of its own on the handle behind a twin: Isthmus's go by
+  /// messages.
+  coll::Party& party();
   FaceParty party_;
+  std::optional<coll::Subset> by_messages_;  // of a twin
   CallRecord record_;
   std::deque<Collective*> waiting_;
   std::uint64_t waited_for_ = 0;  // blocking collectives that have begun
@@ -103,7 +109,8 @@ int collectively(const Call& call, Body&& body) noexcept {
     try {
       return std::forward<Body>(body)();
     } catch (const MpiError& failure) {
-      if (call.made == nullptr) launch_wrong(call, failure);
+      // The members of a twin wait as natively.
+      if (call.made == nullptr && !call.comm->twin) launch_wrong(call, failure);
       throw;
     }
   });
@@ -118,6 +125,12 @@ inline GridCommRef spanning(MPI_Comm comm) {
   if (inner_call()) return nullptr;
   if (!idle()) pump();
   return find_comm(comm) == nullptr ? nullptr : share_comm(comm);
+}
+
+/// The same for a reduction: the twin of a native communicator, if it must be reproducible.
+inline GridCommRef reducing(MPI_Comm comm) {
+  GridCommRef found = spanning(comm);
+  return found || native_call() ? found : twin_of(comm);
 }
 
 }  // namespace isthmus::face

@@ -77,6 +77,7 @@ coll::RecentChoices* FaceParty::recent() {
   return &recent_;
 }
 
+bool FaceParty::reproducible() const { return comm_.reproducible; }
 bool FaceParty::attended() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {

@@ -25,6 +25,7 @@ class FaceParty final : public coll::Party {
   coll::Commons* commons() override;
   coll::RecentChoices* recent() override;
   bool attended() const override;
+  bool reproducible() const override;
 
   /// The collective of that number begins. `waited_for`: it is a blocking one, on all ranks. The
   /// others go by messages, which advance without the program's threads. Messages also wake a

@@ -96,6 +96,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   if (runs.empty()) {  // other runs need not have the same settings
     forced = grid()->forced;
     reorders = grid()->reorders;
+    reproducible = grid()->reproducible;
   }
   size = group.size();
   rank = group.rank_of(grid()->node).value();

@@ -26,6 +26,7 @@ namespace isthmus::face {
 class HeldReceives;     // held.hpp: wildcards and receives queued behind them
 class CollectiveQueue;  // collective.hpp: one collective at a time, in order
 struct Inter;           // inter.hpp: the further state of an intercommunicator
+struct TwinTags;        // twins.hpp: the tags of a twin, while its members agree on them
 
 /// In an intercommunicator, `group`, `size` and `members` are those of the remote side, since
 /// senders and receivers mean those ranks; `rank` is mine in my own side.
@@ -56,13 +57,16 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   coll::Forced forced;                     ///< requested algorithms of collectives
   core::LinkChoice link = core::kAnyLink;  ///< the link of its messages
   bool reorders = false;                   ///< topologies made of it may move ranks
+  bool reproducible = false;               ///< reductions have one order over ranks
   TopologyRef topology;
   SessionRef session;  ///< that it comes from; else null
   // For this communicator alone. Shared pointers, since those can destroy types unknown here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;
-  std::shared_ptr<Inter> inter;    ///< of an intercommunicator; else null
-  std::uint64_t duplications = 0;  ///< that were MPI_Comm_idup's
+  std::shared_ptr<Inter> inter;         ///< of an intercommunicator; else null
+  bool twin = false;                    ///< of a native communicator (twins.hpp)
+  std::shared_ptr<TwinTags> twin_tags;  ///< null when the twin has its tags
+  std::uint64_t duplications = 0;       ///< that were MPI_Comm_idup's
   /// Collectives of this process, in the order in which they begin: the same on all members.
   std::atomic<std::uint64_t> begun{0}, ended{0};
   /// The member whose post a collective waits for here (coll::Commons), or -1.

@@ -1,4 +1,4 @@
-// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; three are ours.
+// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; four are ours.
 #include "mpi/comm/comm_info.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "core/world/world.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/comm/twins.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* kAlgorithms = "isthmus_coll";
 constexpr const char* kLink = "isthmus_link";
 constexpr const char* kReorder = "isthmus_reorder";
+constexpr const char* kReproducible = "isthmus_reproducible";
 
 std::optional<std::string> hint_of(MPI_Info info, const char* hint) {
   if (info == MPI_INFO_NULL) return std::nullopt;
@@ -32,6 +34,14 @@ std::optional<std::string> hint_of(MPI_Info info, const char* hint) {
     return std::nullopt;
   }
   return value.data();
+}
+
+std::optional<bool> truth_of(MPI_Info info, const char* hint) {
+  const auto said = hint_of(info, hint);
+  if (!said) return std::nullopt;
+  if (*said == "true" || *said == "false") return *said == "true";
+  throw MpiError(MPI_ERR_INFO_VALUE, std::string("the info key ") + hint + " is \"" + *said +
+                                         "\"; it can be \"true\" or \"false\"");
 }
 
 std::set<std::size_t> clusters_in(const GridComm& comm) {
@@ -74,15 +84,14 @@ core::LinkChoice link_of(const std::string& name, const GridComm& comm) {
 }  // namespace
 
 bool reorders_by(MPI_Info info, const GridComm& comm) {
-  const auto said = hint_of(info, kReorder);
-  if (!said) return comm.reorders;
-  if (*said == "true" || *said == "false") return *said == "true";
-  throw MpiError(MPI_ERR_INFO_VALUE, std::string("the info key ") + kReorder + " is \"" + *said +
-                                         "\"; it can be \"true\" or \"false\"");
+  return truth_of(info, kReorder).value_or(comm.reorders);
 }
 
+std::optional<bool> reproducible_by(MPI_Info info) { return truth_of(info, kReproducible); }
+
 Hints hints_by(MPI_Info info, const GridCommRef& comm) {
-  Hints hints{comm->forced, comm->link, reorders_by(info, *comm)};
+  Hints hints{comm->forced, comm->link, reorders_by(info, *comm),
+              reproducible_by(info).value_or(comm->reproducible)};
   if (const auto text = hint_of(info, kAlgorithms)) {
     try {
       hints.forced = coll::parse_forced(*text, hints.forced);
@@ -99,15 +108,22 @@ void heed(const GridCommRef& comm, const Hints& hints) {
   const GridCommRef all = everyone(comm);
   comm->forced = all->forced = hints.forced;
   comm->reorders = hints.reorders;
+  comm->reproducible = all->reproducible = hints.reproducible;
   all->choose_link(hints.link);
   comm->choose_link(hints.link);
 }
 
-// coverage: heeds the keys isthmus_coll, isthmus_link and isthmus_reorder
+// coverage: heeds the keys isthmus_coll, isthmus_link, isthmus_reorder and isthmus_reproducible
 ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   const GridCommRef found = shared_grid_comm(comm);
-  if (!found) return native.Comm_set_info(comm, info);
+  if (!found && native_call()) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
+    if (!found) {
+      const auto reproducible = reproducible_by(info);
+      const int code = native.Comm_set_info(comm, info);
+      if (code == MPI_SUCCESS && reproducible) choose_reproducible(comm, *reproducible);
+      return code;
+    }
     heed(found, hints_by(info, found));
     ++grid()->choices_by;  // a new communicator has kept none
     return native.Comm_set_info(comm, info);

@@ -60,8 +60,8 @@ void agree_on_limits() {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
     if (each.settings_mark != all.front().settings_mark) {
       throw std::runtime_error(
-          "ISTHMUS_COLL or ISTHMUS_NETWORK is not the same on all ranks: give them to all with "
-          "`isthmus run -x NAME=VALUE`");
+          "ISTHMUS_COLL, ISTHMUS_NETWORK or ISTHMUS_REPRODUCIBLE is not the same on all ranks: "
+          "give them to all with `isthmus run -x NAME=VALUE`");
     }
   }
   std::vector<int> universes;

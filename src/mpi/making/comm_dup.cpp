@@ -4,6 +4,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/comm_info.hpp"
 #include "mpi/comm/inter.hpp"
+#include "mpi/comm/twins.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
@@ -44,6 +45,7 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = parked(native.Comm_dup, comm, newcomm);
+    if (code == MPI_SUCCESS) copy_reproducible(comm, *newcomm);
     settle_handles();
     return code;
   }
@@ -52,10 +54,21 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
 
 ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
-  if (!parent) {
+  if (!parent && native_call()) {
     const int code = parked(native.Comm_dup_with_info, comm, info, newcomm);
     settle_handles();
     return code;
+  }
+  if (!parent) {
+    return shielded(comm, "MPI_Comm_dup_with_info", [&] {
+      const auto reproducible = reproducible_by(info);
+      const int code = parked(native.Comm_dup_with_info, comm, info, newcomm);
+      settle_handles();
+      if (code != MPI_SUCCESS) return code;
+      copy_reproducible(comm, *newcomm);
+      if (reproducible) choose_reproducible(*newcomm, *reproducible);
+      return code;
+    });
   }
   return duplicate(
       parent, comm, info, newcomm, "MPI_Comm_dup_with_info",

@@ -6,6 +6,7 @@
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/comm/twins.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/farewell.hpp"
 #include "mpi/making/making.hpp"
@@ -71,7 +72,10 @@ class LateFree final : public Operation {
 // coverage: delete functions run later where something still needs the communicator
 ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
   const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
-  if (!found) return native.Comm_free(comm);
+  if (!found) {
+    if (comm != nullptr) end_twin(*comm);
+    return native.Comm_free(comm);
+  }
   if (*comm == MPI_COMM_WORLD || !in_use(*found)) return unmake(comm, native.Comm_free);
   return shielded(*comm, "MPI_Comm_free", [&] {
     abandon(std::make_unique<LateFree>(found));
@@ -83,7 +87,10 @@ ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
 // coverage: waits until every rank of the communicator has called it
 ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
   const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
-  if (!found) return parked(native.Comm_disconnect, comm);
+  if (!found) {
+    if (comm != nullptr) end_twin(*comm);
+    return parked(native.Comm_disconnect, comm);
+  }
   return shielded(*comm, "MPI_Comm_disconnect", [&] {
     if (*comm == MPI_COMM_WORLD) {
       throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");

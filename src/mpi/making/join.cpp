@@ -96,7 +96,9 @@ void read_settings(Grid& grid, const Environment& environment) {
   grid.networks = environment.networks;
   grid.stats = environment.stats;
   grid.reorders = environment.reorders;
-  grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
+  grid.reproducible = environment.reproducible;
+  grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks +
+                               (environment.reproducible ? "\nreproducible" : ""));
 }
 
 std::unique_ptr<Grid> make_grid(const Environment& environment) {
@@ -130,8 +132,9 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  // With one cluster all is native; but profiles and other runs need its gateway.
-  if (world.clusters.size() < 2 && setting("ISTHMUS_PROFILE") == nullptr &&
+  // With one cluster all is native; but profiles and other runs need its gateway. Reproducible
+  // reductions need the grid.
+  if (world.clusters.size() < 2 && !made->reproducible && setting("ISTHMUS_PROFILE") == nullptr &&
       setting("ISTHMUS_GUESTS") == nullptr) {
     return nullptr;
   }

@@ -22,7 +22,8 @@ struct Environment {
   std::optional<std::size_t> lend_from;  ///< ISTHMUS_DEBUG_LEND; usually empty
   bool stats = false;                    ///< ISTHMUS_STATS: print statistics in the end
   bool reorders = false;                 ///< ISTHMUS_REORDER: topologies may move ranks
-  int first = 0;                         ///< world rank of the cluster's native rank 0
+  bool reproducible = false;  ///< ISTHMUS_REPRODUCIBLE: reductions have one order over ranks
+  int first = 0;              ///< world rank of the cluster's native rank 0
 };
 
 /// Which part of the grid's command line this process belongs to. Stands once the environment has

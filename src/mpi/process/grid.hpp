@@ -48,6 +48,7 @@ struct Grid {
                                ///< more
   coll::Forced forced;         ///< requested algorithms on all communicators
   bool reorders = false;       ///< topologies may move ranks
+  bool reproducible = false;   ///< reductions have one order over ranks, on all communicators
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
   bool one_host = false;            ///< all ranks are on one host
   bool crowded = false;             ///< and are more than its cores
@@ -77,7 +78,7 @@ struct Grid {
 };
 
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there)
-/// unless it is profiled.
+/// unless it is profiled, reproducible or has guests.
 Grid* grid();
 /// The same, but stays after MPI_Finalize. For threads of ours, which outlive it: a grid is never
 /// deleted, and an endpoint that has left sends nothing.

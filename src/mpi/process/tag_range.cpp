@@ -42,6 +42,14 @@ TagRange TagRange::found(int number) {
   return range;
 }
 
+TagRange TagRange::of_twin(int number) {
+  TagRange range;
+  range.shadow_ = grid()->shadow->comm;
+  range.first_ = traffic::twin_tag(number, grid()->shadow->tag_upper_bound);
+  range.spoilt_ = true;  // it was never one of the free ranges
+  return range;
+}
+
 TagRange TagRange::on(MPI_Comm own_shadow) {
   TagRange range;
   range.shadow_ = own_shadow;

@@ -20,6 +20,8 @@ class TagRange {
   static TagRange of_world();
   /// The result of a search.
   static TagRange found(int number);
+  /// A twin's (comm/twins.hpp), by the number that its members agree on.
+  static TagRange of_twin(int number);
   /// All tags of a shadow of its own, if no range was left.
   static TagRange on(MPI_Comm own_shadow);
   TagRange(TagRange&& other) noexcept { *this = std::move(other); }

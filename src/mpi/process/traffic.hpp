@@ -35,13 +35,25 @@ constexpr int clusters_with_growth(std::size_t clusters) {
 constexpr int kMostClusters = 2048;
 static_assert(ranges(kPromisedTags, kMostClusters) > 0);
 
-/// The upper half: the courier's tag for a tag of the program, of the communicator that has that
+/// The last quarter: ranges of twins (comm/twins.hpp), which have one cluster. Twins share a range
+/// only if there are more of them.
+constexpr int first_twin_tag(int native_upper_bound) {
+  return native_upper_bound - native_upper_bound / 4;
+}
+constexpr int twin_ranges(int native_upper_bound) {
+  return (native_upper_bound - first_twin_tag(native_upper_bound)) / range_size(1);
+}
+constexpr int twin_tag(int number, int native_upper_bound) {
+  return first_twin_tag(native_upper_bound) + number * range_size(1);
+}
+
+/// The third quarter: the courier's tag for a tag of the program, of the communicator that has that
 /// range (making/courier.hpp). Distinct as far as the native library has tags; beyond, messages of
 /// concurrent calls may share one.
 constexpr int courier_tag(int range, int program_tag, int native_upper_bound) {
   constexpr std::uint64_t kTagsOfARange = 4099;  // a prime
   const int first = native_upper_bound / 2 + 1;
-  const auto number = static_cast<std::uint64_t>(native_upper_bound - first) + 1;
+  const auto number = static_cast<std::uint64_t>(first_twin_tag(native_upper_bound) - first);
   const auto wanted =
       static_cast<std::uint64_t>(program_tag) + kTagsOfARange * static_cast<std::uint64_t>(range);
   return first + static_cast<int>(wanted % number);

@@ -20,6 +20,18 @@ TEST(Traffic, RangesAndTheCourierShareWhatMpiPromises) {
   }
 }
 
+TEST(Traffic, TwinsHaveTheLastQuarter) {
+  for (const int upper_bound : {kPromisedTags, kMpich, INT_MAX}) {
+    EXPECT_GT(twin_ranges(upper_bound), 50);
+    const long long end =
+        1LL * twin_tag(twin_ranges(upper_bound) - 1, upper_bound) + range_size(1) - 1;
+    EXPECT_LE(end, upper_bound);
+    for (int tag = 0; tag < 10'000; ++tag) {
+      EXPECT_LT(courier_tag(tag, tag, upper_bound), twin_tag(0, upper_bound));
+    }
+  }
+}
+
 TEST(Traffic, MoreRangesThanMpichHasContextIds) { EXPECT_GT(ranges(kMpich, 1000), 2048); }
 
 TEST(Traffic, CourierTagsStayWithinWhatMpiPromises) {
