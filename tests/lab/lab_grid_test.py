@@ -154,6 +154,11 @@ def test_so_many_zippers(lab, where, zippers):
     assert lines(done) == on_their_nodes("ab", 1)
 
 
+def test_clusters_in_a_row_of_zippers(lab, where):
+    run = [sys.executable, "-m", "isthmus", "run", "--timeout", 200, where(O4)]
+    assert lines(lab("run", "zippers", "--", *run)) == on_their_nodes("abcd", 1)
+
+
 # -- the papers' network, and native MPIs as one job ---------------------------------------------
 
 MATSUDA = [*"ab"], 8

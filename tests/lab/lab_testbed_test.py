@@ -13,7 +13,7 @@ from isthmus_lab.lab.network import Network, work_out
 
 SHIPPED = {
     "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "room", "trio", "walled",
-    "hablot16", "matsuda16", "leiden", "queues", "distant", "slow16",
+    "hablot16", "matsuda16", "leiden", "queues", "distant", "slow16", "zippers",
 }  # fmt: skip
 
 
