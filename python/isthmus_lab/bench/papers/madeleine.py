@@ -105,8 +105,8 @@ def _way(way: str) -> Callable[[Measured], float]:
 def _draw_ways(measured: Measured, folder: Path) -> list[Path]:
     """The same as the picture of the benchmark, whose words are `there` and `back`."""
     found, curves = measured.p2p(), {}
-    for way, network in zip(ONE_WAY, ("280 (DAS-4)", "62 (LGM)"), strict=True):
-        curves[f"from the network of {network} Mbit/s"] = {
+    for way, network in zip(ONE_WAY, ("DAS-4, 280", "LGM, 62"), strict=True):
+        curves[f"from {network} Mbit/s"] = {
             size: found.way(OURS, way, size) for size in found.sizes(OURS, way)
         }
     return times(curves, "One way through a gateway", folder / "ways", "one way")
