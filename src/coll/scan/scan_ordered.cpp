@@ -10,7 +10,7 @@
 namespace isthmus::coll {
 namespace {
 
-/// What a rank knows so far. `block`: the value of its block of ranks. `prefix`: that of the
+/// The values that a rank has so far. `block`: the value of its block of ranks. `prefix`: that of the
 /// block's ranks up to this one, or before it.
 struct Known {
   Buffer block, prefix;

@@ -15,7 +15,7 @@
 namespace isthmus::face {
 namespace {
 
-/// What is known of a native communicator.
+/// The choice for a native communicator, and its twin.
 struct NativeComm {
   std::optional<bool> chosen;
   bool examined = false;

@@ -18,7 +18,7 @@ GridCommRef twin_of(MPI_Comm comm);
 /// Whether reductions of a native communicator are reproducible, whatever the run asks for. All
 /// members call it.
 void choose_reproducible(MPI_Comm comm, bool reproducible);
-/// What was chosen for `from` also counts for its duplicate.
+/// The choice for `from` also counts for its duplicate.
 void copy_reproducible(MPI_Comm from, MPI_Comm to);
 /// A native communicator is about to be freed.
 void end_twin(MPI_Comm comm);

@@ -1,6 +1,6 @@
 /* Reductions in one order over ranks. Each rank computes the tree over ranks itself, and wants the
-   same bits. The communicators ask for it by an info key. With the word "asked" the run asks, and
-   the program prints its results. ranks: 2 3 5 */
+   same bits. The communicators ask for it by an info key. The argument "asked" means that the run
+   asks. Then the program prints its results. ranks: 2 3 5 */
 #include <stdint.h>
 
 #include "check.h"
