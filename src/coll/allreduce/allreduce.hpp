@@ -6,6 +6,7 @@
 namespace isthmus::coll {
 
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task allreduce_ordered(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                             Parameters);
 

@@ -8,7 +8,8 @@ static Task allreduce_commons(Party& party, ConstBytes in, Bytes out, std::size_
                               Reduction& reduction, Parameters parameters) {
   return posts_hold_elements(party, in, count)
              ? reduce_by_posts(party, in, out, count, reduction, kToAll)
-             : allreduce_magpie(party, in, out, count, reduction, parameters);
+         : party.reproducible() ? allreduce_ordered(party, in, out, count, reduction, parameters)
+                                : allreduce_magpie(party, in, out, count, reduction, parameters);
 }
 
 extern const Algorithm kAllreduceCommons{

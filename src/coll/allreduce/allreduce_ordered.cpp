@@ -8,8 +8,8 @@
 
 namespace isthmus::coll {
 
-static Task allreduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count,
-                              Reduction& reduction, Parameters) {
+Task allreduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                       Reduction& reduction, Parameters) {
   if (in.empty()) co_return;
   std::vector<int> leaders;
   for (int c = 0; c < party.layout().clusters(); ++c) leaders.push_back(party.layout().leader(c));

@@ -73,7 +73,8 @@ struct Demands {
   /// Chosen only if all ranks are on one host, or only if they are not, so that transfers can
   /// overlap.
   bool one_host = false, wires = false;
-  /// For reproducible reductions. Chosen for these alone, or by name.
+  /// For reproducible reductions. Chosen for these alone, or by name. Those over a commons have the
+  /// same order.
   bool ordered = false;
   /// Needs a commons, and data that fits in a post; `pieces`: any data, if vectors may be cut.
   bool commons = false, pieces = false;

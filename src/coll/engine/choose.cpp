@@ -10,7 +10,7 @@ namespace isthmus::coll {
 bool fits(const Algorithm& algorithm, const Setting& setting) {
   const Demands& demands = algorithm.demands;
   const bool commutative = setting.problem.commutative;
-  if (setting.problem.reproducible && !demands.ordered) return false;
+  if (setting.problem.reproducible && !demands.ordered && !demands.commons) return false;
   if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
   if (demands.commons) {
     const bool own = algorithm.kind == Kind::Gather || algorithm.kind == Kind::Allgather;
@@ -29,7 +29,7 @@ Choice of_least_cost(const Setting& setting) {
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.kind != setting.problem.kind || !fits(algorithm, setting)) continue;
     if (algorithm.demands.by_name) continue;
-    if (algorithm.demands.ordered != setting.problem.reproducible) continue;
+    if (algorithm.demands.ordered && !setting.problem.reproducible) continue;
     if (setting.network.one_host ? algorithm.demands.wires : algorithm.demands.one_host) continue;
     if (algorithm.demands.divisible && !setting.problem.commutative) continue;
     const double cost = algorithm.cost(setting, {});

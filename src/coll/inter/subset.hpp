@@ -15,7 +15,7 @@ class Subset final : public Party {
  public:
   /// Two subsets that work side by side have different lanes, and no other local phase of the whole
   /// party goes on meanwhile. Their collectives are gathers.
-  /// Messages: as None, but all local phases are messages.
+  /// Messages: as None, but all local phases are messages. All of the whole are members.
   enum class Lane { None, First, Second, Messages };
 
   /// `members`: ranks of `whole`, ascending, the caller's among them. `whole` outlives this.
@@ -30,6 +30,7 @@ class Subset final : public Party {
   const Forced& forced() const override { return whole_.forced(); }
   void chosen(const Problem& problem, const Choice& choice) override;
   bool attended() const override { return whole_.attended(); }
+  Commons* commons() override { return lane_ == Lane::Messages ? whole_.commons() : nullptr; }
   bool reproducible() const override { return whole_.reproducible(); }
 
   Pending send(int rank, int tag, ConstBytes data) override;

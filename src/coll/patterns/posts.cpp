@@ -4,6 +4,7 @@
 
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/cost.hpp"
+#include "coll/patterns/rank_tree.hpp"
 
 namespace isthmus::coll {
 
@@ -17,12 +18,35 @@ int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most) {
   return each == 0 ? 1 : static_cast<int>((bytes + each - 1) / each);
 }
 
+namespace {
+
+/// A part of the posts of all ranks.
+struct PostedPart {
+  const Commons& commons;
+  std::size_t size, first, count;
+  ConstBytes of(int rank, std::size_t bytes) const {
+    return commons.of(rank, size).subspan(first, bytes);
+  }
+};
+
+void combine_node(const PostedPart& part, RankRange node, Bytes into, Reduction& reduction) {
+  if (node.last - node.first == 1) return copy(part.of(node.first, into.size()), into);
+  const int middle = middle_of(node);
+  combine_node(part, {middle, node.last}, into, reduction);
+  if (middle - node.first == 1) {
+    reduction.combine(part.of(node.first, into.size()), into, part.count);
+    return;
+  }
+  Buffer left(into.size());
+  combine_node(part, {node.first, middle}, left.bytes(), reduction);
+  reduction.combine(left.bytes(), into, part.count);
+}
+
+}  // namespace
+
 void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
                    Bytes into, std::size_t count, Reduction& reduction) {
-  copy(commons.of(last, size).subspan(first, into.size()), into);
-  for (int rank = last; rank-- > 0;) {
-    reduction.combine(commons.of(rank, size).subspan(first, into.size()), into, count);
-  }
+  combine_node({commons, size, first, count}, {0, last + 1}, into, reduction);
 }
 
 double cost_of_rounds(const Setting& setting, int rounds, double copied, double combined) {

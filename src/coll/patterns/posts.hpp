@@ -17,8 +17,9 @@ std::size_t posted_at_once(std::size_t bytes, std::size_t capacity, std::size_t 
 /// The estimated number of rounds for `bytes` bytes.
 int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most);
 
-/// Combines a part of the posts of ranks 0 to `last`, which are vectors of `size` bytes, in rank
-/// order: `into.size()` bytes from `first` on, which are `count` elements.
+/// Combines a part of the posts of ranks 0 to `last`, which are vectors of `size` bytes, in the
+/// tree over ranks (rank_tree.hpp): `into.size()` bytes from `first` on, which are `count`
+/// elements.
 void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
                    Bytes into, std::size_t count, Reduction& reduction);
 

@@ -8,6 +8,8 @@ namespace isthmus::coll {
 
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                    Parameters);
+Task reduce_ordered(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                    Parameters);
 
 double cost_reduce_magpie(const Setting&, const Parameters&);
 

@@ -8,7 +8,8 @@ static Task reduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t c
                            Reduction& reduction, int root, Parameters parameters) {
   return posts_hold_elements(party, in, count)
              ? reduce_by_posts(party, in, out, count, reduction, root)
-             : reduce_magpie(party, in, out, count, reduction, root, parameters);
+         : party.reproducible() ? reduce_ordered(party, in, out, count, reduction, root, parameters)
+                                : reduce_magpie(party, in, out, count, reduction, root, parameters);
 }
 
 extern const Algorithm kReduceCommons{

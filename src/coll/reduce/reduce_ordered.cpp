@@ -7,8 +7,8 @@
 
 namespace isthmus::coll {
 
-static Task reduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count,
-                           Reduction& reduction, int root, Parameters) {
+Task reduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                    int root, Parameters) {
   if (in.empty()) co_return;
   std::vector<int> collectors(1, root);
   co_await collect_in_tree(party, in, out, count, reduction, std::move(collectors), kTagReduce);

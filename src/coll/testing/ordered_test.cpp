@@ -14,14 +14,15 @@
 namespace isthmus::coll {
 namespace {
 
-/// Magnitudes from 1e-9 to 1e9, so that most orders of additions give other bits.
+/// Magnitudes from 2^-32 to 2^31, so that most orders of additions give other bits.
 struct Wide {
   static constexpr bool kCommutative = true;
   double value;
   static Wide make(int rank, std::size_t i) {
-    std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 1009 + i);
-    const double part = static_cast<double>(random() % 2'000'001) / 1e6 - 1;
-    return {part * std::pow(10, static_cast<double>(random() % 19) - 9)};
+    std::uint64_t bits = (static_cast<std::uint64_t>(rank) * 1009 + i + 1) * 0x9E37'79B9'7F4A'7C15U;
+    bits = (bits ^ (bits >> 31)) * 0x94D0'49BB'1331'11EBU;
+    const double part = static_cast<double>(bits % 2'000'001) / 1e6 - 1;
+    return {std::ldexp(part, static_cast<int>(bits >> 58) - 32)};
   }
   static Wide then(Wide a, Wide b) { return {a.value + b.value}; }
   bool operator==(const Wide& other) const {
@@ -228,6 +229,32 @@ TEST(Ordered, LocalPhasesMayBeMessages) {
             *own, run.in_of(party), run.out_of(party), count, run.reduction, {});
       });
       for (const auto& got : run.out) EXPECT_EQ(got, trees<Wide>(6, count));
+    }
+  }
+}
+
+/// Ranks of one host post their vectors.
+TEST(Ordered, SoAreThoseOverACommons) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (const std::size_t count : {3U, 900U, 70'000U}) {
+      if (count > 900 && ranks != 5) continue;  // does not fit in a post
+      const Shape shape(as_index(ranks), 0);
+      Trial<Wide> sums(shape, count, count), prefixes(shape, count, count);
+      for (auto* run : {&sums, &prefixes}) {
+        run->grid.share_memory();
+        run->grid.reproducible = true;
+      }
+      sums.grid.run([&](Party& party) {
+        return allreduce(party, sums.in_of(party), sums.out_of(party), count, sums.reduction);
+      });
+      for (const auto& got : sums.out) EXPECT_EQ(got, trees<Wide>(ranks, count));
+      prefixes.grid.run([&](Party& party) {
+        return scan(party, prefixes.in_of(party), prefixes.out_of(party), count,
+                    prefixes.reduction);
+      });
+      for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(prefixes.out[as_index(r)], trees<Wide>(r + 1, count));
+      }
     }
   }
 }

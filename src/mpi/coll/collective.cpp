@@ -60,7 +60,7 @@ void Collective::begin(CollectiveQueue& queue) {
   look_for_failure(*grid_comm_, number);
   core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
   prepares_ = waited_for_ && HostCommons::due(*grid_comm_, ++queue.waited_for_);
-  if (prepares_) task_ = HostCommons::make(queue.party_, queue.party_.host_commons());
+  if (prepares_) task_ = HostCommons::make(queue.party(), queue.party_.host_commons());
 }
 
 bool Collective::advance() {
