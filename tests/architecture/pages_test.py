@@ -133,7 +133,7 @@ def test_environment_variables():
 def test_options_of_other_launchers():
     page = TEXTS["docs/coming-from.md"]
     named = {*re.findall(r"(?<![\w-])--?([A-Za-z][\w-]*)", page)}
-    known = {*habits.ALIASES, *habits.ADVICE, *habits.ADVICE_OF_SUBMIT}
+    known = {*habits.ALIASES, *habits.ADVICE, *habits.ADVICE_OF_SUBMIT, *habits.OF_VARIABLES}
     known -= {*habits.OF_MPIRUN, *habits.OF_MPIEXEC, *habits.OF_SRUN, *habits.OF_SBATCH}
     assert {name.lstrip("-") for name in known} - named == set()
 

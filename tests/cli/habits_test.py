@@ -75,7 +75,7 @@ def test_every_option_of_the_launchers_here_is_known(command):
         for name in re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", words)
     }
     assert len(names) > 40
-    known = {*habits.ALIASES, *habits.ADVICE, *ITS_OWN, "-h", "--help"}
+    known = {*habits.ALIASES, *habits.ADVICE, *habits.OF_VARIABLES, *ITS_OWN, "-h", "--help"}
     assert names - known == set()
 
 
@@ -141,6 +141,68 @@ def test_more_ranks_than_slots(words, blocks, capsys):
     assert main(["run", "--dry-run", "--oversubscribe", *words]) == 0
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("cluster ")]
     assert all(block in line for block, line in zip(blocks, said, strict=True)), said
+
+
+# ---- environment variables ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dash", ["-", "--"])
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        ("env|A|1|x|:|y", {"A": "1"}, {}),
+        ("env|A=b=c|x|:|y", {"A": "b=c"}, {}),
+        ("env|A|-v|x|:|y", {"A": "-v"}, {}),
+        ("envlist|HERE,THERE|x|:|y", {"HERE": "h", "THERE": "t"}, {}),
+        ("genv|A|1|x|:|y", {"A": "1"}, {"A": "1"}),
+        ("genv|A|it's 'a',b|x|:|y", {"A": "it's 'a',b"}, {"A": "it's 'a',b"}),
+        ("genvlist|HERE,THERE|x|:|y", *[{"HERE": "h", "THERE": "t"}] * 2),
+        ("genv|A|1|x|:|-env|A|2|y", {"A": "1"}, {"A": "2"}),
+        ("genv|A|1|x|-env|B|2|:|y", {"A": "1"}, {"A": "1"}),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "submit"])
+def test_variables_as_mpiexec_takes_them(command, words, first, second, dash, monkeypatch):
+    monkeypatch.setenv("HERE", "h")
+    monkeypatch.setenv("THERE", "t")
+    typed = [f"{dash}{word}" if n == 0 else word for n, word in enumerate(words.split("|"))]
+    run = parse_run(typed) if command == "run" else parse_submit(typed)[0]
+    assert [part.env for part in run.parts] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("value", "variables"),
+    [
+        ("ALL", {}),
+        ("ALL,A=1", {"A": "1"}),
+        ("A=1,B=b=c,HERE", {"A": "1", "B": "b=c", "HERE": "h"}),
+        ("A='1,2',ALL,B=", {"A": "1,2", "B": ""}),
+        ("A='it''s'", {"A": "it's"}),
+        ("ALL=1", {"ALL": "1"}),
+    ],
+)
+def test_variables_as_srun_takes_them(value, variables, monkeypatch):
+    monkeypatch.setenv("HERE", "h")
+    for words in (["--export", value, "x", ":", "y"], [f"--export={value}", "x", ":", "y"]):
+        assert [part.env for part in parse_run(words).parts] == [variables] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-env", "A"], "-env needs the name of a variable and its value"),
+        (["--genv"], "--genv needs the name of a variable and its value"),
+        (["-envlist"], "-envlist needs names of variables"),
+        (["-genv", "1A", "2", "x"], "'1A' is not a name for an environment variable"),
+        (["-envlist", "NOT_SET", "x"], "-x NOT_SET: the variable is not set here"),
+        (["--export", "NOT_SET,A=1", "x"], "the variable NOT_SET is not set here"),
+        (["--export=NONE", "x"], "ranks have the environment of their cluster's host"),
+        (["--export=A='1", "x"], "a quote is not closed"),
+        (["x", ":", "-genv", "A", "1", "y"], "part 2 ('y') has --export"),
+    ],
+)
+def test_wrong_variables(words, said, capsys):
+    assert said in refused(["run", *words], capsys)
 
 
 # ---- the word `run` is missing ------------------------------------------------------------------

@@ -21,6 +21,8 @@ GOOD = [
     ["--timeout", "1.5", "--wait", "2h", "--", "-app"],
     ["-o", "out.%r", "--error=err.%r", "--wdir", "/tmp", "--mpi", "mpich", "./app"],
     ["--on", "a", "-n", "1", "./a", ":", "--on", "b", "./b", "x:", "y"],
+    ["-env", "A", "1", "-genv", "B", "x,y", "-envlist", "C,D", "-genvlist", "E,F", "./app", "-env"],
+    ["--env", "A=1=2", "--genv", "B=it's", "--export=ALL,C=1", "./a", ":", "-env", "D", "", "./b"],
     ["-f", "hosts", "-wdir", "", "./app"],
     [
         "--stage",
@@ -38,6 +40,7 @@ LEFT = [
     [], [":"], ["./a", ":"], ["-h"], ["--help"], ["-n"], ["-n", "two", "x"], ["-n", "0", "x"],
     ["-n", "x"], ["--timeout", "0", "x"], ["--frob", "x"], ["-g=grid", "x"], ["--stats=1", "x"],
     ["-vv", "x"], ["--mca", "a", "b", "x"], ["-", "x"], ["-n", "99999999999", "x"],
+    ["-env"], ["-genv", "A"], ["-envlist"],
 ]  # fmt: skip
 
 

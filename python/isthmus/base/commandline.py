@@ -42,6 +42,11 @@ class Command(_PlainHelp, TyperCommand):
     aliases: Mapping[str, str] = {}  # other names of its options
     advice: Mapping[str, str] = {}  # for options that it does not have
 
+    @staticmethod
+    def in_own_words(name: str, rest: list[str]) -> list[str] | None:
+        """An option of another launcher in words of this command; takes its values from `rest`.
+        Returns None for other options. Raises UsageError if values are missing."""
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.ignore_unknown_options or ctx.resilient_parsing:
             plain: list[str] = super().parse_args(ctx, args)
@@ -91,6 +96,14 @@ class Command(_PlainHelp, TyperCommand):
                 return [*words, word, *rest], errors
             if not _is_option(word) or ("-n" in options and re.fullmatch(r"-n[0-9]+", word)):
                 words.append(word)
+                continue
+            try:
+                own_words = self.in_own_words(word, rest)
+            except UsageError as error:
+                errors.append(error)
+                continue
+            if own_words is not None:
+                words += own_words
                 continue
             given, equals, value = word.partition("=")
             name = given if given in options else self.aliases.get(given, given)

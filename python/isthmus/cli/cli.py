@@ -138,7 +138,8 @@ def _check_command(words: Sequence[str]) -> None:
     if first.startswith("-"):
         name = re.sub(r"^-n[0-9]+$", "-n", first.partition("=")[0])
         what = "an option of isthmus"
-        meant = name in habits.ALIASES or name in habits.ADVICE or name in _options_of_run()
+        known = (habits.ALIASES, habits.ADVICE, habits.OF_VARIABLES, _options_of_run())
+        meant = any(name in names for names in known)
     else:
         what = "a command of isthmus"
         meant = "/" in first or shutil.which(first) is not None or Path(first).is_file()

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from isthmus.base.errors import UsageError
+
 # Names that these launchers have for options of `isthmus run`.
 ALIASES = {
     **dict.fromkeys(("--n", "--np", "--ntasks"), "-n"),
@@ -17,6 +19,45 @@ ALIASES = {
     "-timeout": "--timeout",
     "-verbose": "--verbose",
 }
+
+
+def _value_beside(name: str, rest: list[str]) -> str:
+    """`NAME=VALUE` of `NAME VALUE`, which mpiexec takes in both forms."""
+    if len(rest) < 2 and not (rest and "=" in rest[0]):
+        raise UsageError(f"{name} needs the name of a variable and its value")
+    first = rest.pop(0)
+    return first if "=" in first else f"{first}={rest.pop(0)}"
+
+
+def _names(name: str, rest: list[str]) -> list[str]:
+    if not rest:
+        raise UsageError(f"{name} needs names of variables, separated by commas")
+    return rest.pop(0).split(",")
+
+
+def in_own_words(name: str, rest: list[str]) -> list[str] | None:
+    """An option of mpiexec for variables, as options of `isthmus run`. Takes the values from the
+    front of `rest`. Returns None for other options. Raises UsageError if values are missing."""
+    plain = name[1:] if name.startswith("--") else name
+    if plain in ("-env", "-genv"):
+        option = "-x" if plain == "-env" else "--export"
+        variable, _, value = _value_beside(name, rest).partition("=")
+        return [option, f"{variable}={value if option == '-x' else quoted(value)}"]
+    if plain in ("-envlist", "-genvlist"):
+        option = "-x" if plain == "-envlist" else "--export"
+        return [word for variable in _names(name, rest) for word in (option, variable)]
+    return None
+
+
+def quoted(value: str) -> str:
+    """A value as --export takes it, in which a comma would end it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+# The options that `in_own_words` knows.
+OF_VARIABLES = tuple(
+    f"{dash}{name}" for dash in ("-", "--") for name in ("env", "genv", "envlist", "genvlist")
+)
 
 _HOSTS = (
     "Name hosts by -H: each is then a cluster. Or name the hosts of each cluster by 'hosts' in the "
@@ -139,7 +180,6 @@ ADVICE = {
         "the grid file."
     ),
     "-c": f"mpirun's -c is -n here. For srun's -c: {_launch('srun -c 4')}",
-    **dict.fromkeys(("-env", "-genv", "-envlist", "-genvlist", "--export"), _VARIABLES),
     **dict.fromkeys(_mpirun("set-env"), _VARIABLES),
     **dict.fromkeys(("-envall", "-genvall", "-envnone", "-genvnone"), _INHERITED),
     **dict.fromkeys(_mpirun("unset-env append-env prepend-env path"), _SETUP),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from isthmus.base.errors import UsageError
 from isthmus.cli import habits
 from isthmus.job.argv import split_parts
 from isthmus.place.partoptions import Option, PartOptions, described
@@ -31,7 +32,15 @@ def _part(words: list[str]) -> PartOptions | None:
     given: dict[str, Any] = {}
     rest = list(words)
     while rest and rest[0].startswith("-") and rest[0] not in ("-", "--"):
-        name, equals, value = rest.pop(0).partition("=")
+        word = rest.pop(0)
+        try:
+            own_words = habits.in_own_words(word, rest)
+        except UsageError:
+            return None
+        if own_words is not None:
+            rest = own_words + rest
+            continue
+        name, equals, value = word.partition("=")
         if joint := re.fullmatch(r"-n([0-9]+)", name):
             name, equals, value = "-n", "=", joint[1]
         elif equals and not name.startswith("--"):

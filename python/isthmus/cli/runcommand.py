@@ -15,6 +15,7 @@ from isthmus.place.partoptions import Option, PartOptions, described
 class RunCommand(Command):
     aliases = habits.ALIASES
     advice = habits.ADVICE
+    in_own_words = staticmethod(habits.in_own_words)
 
 
 class SubmitCommand(RunCommand):

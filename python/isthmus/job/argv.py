@@ -17,7 +17,7 @@ from isthmus.grid import hostlist
 from isthmus.grid.gridkeys import mpi_choice
 from isthmus.grid.hostlist import Host
 from isthmus.job.joboptions import JobOptions
-from isthmus.place import binding, rankmap
+from isthmus.place import binding, exports, rankmap
 from isthmus.place.partoptions import PartOptions, of_the_run
 from isthmus.place.placement import Part
 from isthmus.place.rankmap import RankMap
@@ -75,7 +75,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
     try:
         _check_later(parts)
         trace = _traced(first)
-        settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
+        settings = _settings(first, environ) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
         return RunOptions(
             parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
             grid=first.grid,
@@ -112,8 +112,9 @@ def _steps(
     for name, pattern in _output_files(first):
         yield partial(_file_pattern, name, pattern)
     for part in parts:
-        yield from (partial(_export, text, environ) for text in part.exports)
+        yield partial(exports.of_part, part.exports, environ)
         yield partial(_mpi, part.mpi)
+    yield partial(exports.of_run, first.export, environ)
     yield partial(_map, first)
     yield partial(_hosts, first)
     yield partial(binding.check_both, first)
@@ -207,9 +208,10 @@ def _metrics(text: str | None) -> tuple[str, int] | None:
     return host or "127.0.0.1", int(port)
 
 
-def _settings(run: PartOptions) -> dict[str, str]:
+def _settings(run: PartOptions, environ: Mapping[str, str]) -> dict[str, str]:
     """Options of the run that ranks find in their environment."""
-    settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
+    settings = exports.of_run(run.export, environ)
+    settings |= {"ISTHMUS_STATS": "1"} if run.stats else {}
     settings |= {"ISTHMUS_PROFILE": "1"} if run.profile else {}
     settings |= {"ISTHMUS_REORDER": "1"} if run.reorder else {}
     settings |= {"ISTHMUS_REPRODUCIBLE": "1"} if run.reproducible else {}
@@ -250,7 +252,7 @@ def _part(
         on=part.on,
         env={name: environ[name] for name in _PASSED_ON if name in environ}
         | dict(settings)
-        | dict(_export(text, environ) for text in part.exports),
+        | exports.of_part(part.exports, environ),
         wdir=part.wdir,
         mpi=_mpi(part.mpi),
         number=number,
@@ -262,17 +264,3 @@ def _mpi(text: str | None) -> str | None:
         return mpi_choice(text) if text is not None else None
     except ValueError as error:
         raise UsageError(f"--mpi {error}") from None
-
-
-def _export(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise UsageError(f"-x {text}: '{name}' is not a name for an environment variable")
-    if not equals:
-        if name not in environ:
-            raise UsageError(
-                f"-x {name}: the variable is not set here",
-                f"Set it, or give the value: -x {name}=VALUE",
-            )
-        value = environ[name]
-    return name, value

@@ -101,6 +101,17 @@ class PartOptions:
             panel=_WHOLE_RUN,
         ),
     ] = None
+    export: Annotated[
+        list[str],
+        Option(
+            "--export",
+            metavar="[ALL,]NAME[=VALUE],...",
+            help="As -x, for the ranks of all parts. A value with a comma stands in single quotes "
+            "of its own. ALL adds nothing: ranks have the environment of their cluster's host "
+            "anyway.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = field(default_factory=list)
     host: Annotated[
         str | None,
         Option(
