@@ -73,17 +73,37 @@ int serve(bool gateways_only) {
 
 constexpr int kUsage = 2;
 
-// Whether the word is a subcommand; prints what is wrong if it is none.
+// Whether the word is a subcommand, or asks for help. Prints what is wrong if it does not.
 bool knows_subcommand(const CLI::App& app, const std::string& word) {
+  if (word == "-h" || word == "--help" || word == "--version") return true;
   std::string known;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (one->get_name() == word) return true;
     if (one->get_group().empty()) continue;  // isthmusd itself starts it
     known += (known.empty() ? "" : ", ") + one->get_name();
   }
-  std::cerr << "isthmusd: '" << word << "' is not a subcommand; subcommands are " << known
-            << "\n  See: isthmusd --help" << std::endl;
+  std::cerr << "isthmusd: "
+            << (word.empty() ? "a subcommand is missing" : "'" + word + "' is not a subcommand")
+            << "; subcommands are " << known << "\n  See: isthmusd --help" << std::endl;
   return false;
+}
+
+// Prints a wrong command line as other errors of Isthmus, and where its help is.
+int say(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    command += ' ' + at->get_name();
+  }
+  std::cerr << "isthmusd: " << error.what() << "\n  See: " << command << " --help" << std::endl;
+  return kUsage;
+}
+
+// For an option. Returns the error, which is empty for a number from 1 up.
+std::string check_count(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool positive = text.find_first_of("123456789") != std::string::npos;
+  return digits && positive ? "" : "'" + text + "' is not a whole number from 1 up";
 }
 
 }  // namespace
@@ -161,7 +181,7 @@ int main(int argc, char** argv) {
   KeyLimitWords limits;
   for (CLI::App* command : {add, limit}) {
     command->add_option("--connections", limits.connections, "Most connections at a time")
-        ->check(CLI::PositiveNumber);
+        ->check(check_count);
     command->add_option("--rate", limits.rate,
                         "Most of both directions together, such as '100 Mbit/s'");
     command->add_option("--memory", limits.memory,
@@ -195,11 +215,14 @@ int main(int argc, char** argv) {
     if (end != argv + argc) exec_options.argv.assign(end + 1, argv + argc);
     argc = static_cast<int>(end - argv);
   }
-  if (argc > 1 && argv[1][0] != '-' && !knows_subcommand(app, argv[1])) return kUsage;
+  const auto word = [&](int at) { return argc > at ? std::string(argv[at]) : std::string(); };
+  if (!knows_subcommand(app, word(1))) return kUsage;
+  if (word(1) == key->get_name() && !knows_subcommand(*key, word(2))) return kUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    return say(app, error);
   }
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
