@@ -313,7 +313,8 @@ class _Parser(argparse.ArgumentParser):
     """Words errors as the other commands do."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"isthmus: isthmus join: {message}\n  See: isthmus join --help\n")
+        message = message.replace("the following arguments are required", "options are missing")
+        self.exit(2, f"isthmus: {message}\n  See: isthmus join --help\n")
 
 
 def parser() -> argparse.ArgumentParser:
