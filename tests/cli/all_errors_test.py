@@ -144,6 +144,11 @@ def test_all_errors_of_a_command_line(command, words, said, capsys):
         assert re.search(pattern, sentence)
 
 
+@pytest.mark.parametrize("words", [["lab", "cut", "a", "b"], ["doctor", "a", "b"]])
+def test_too_many_words(words, capsys):
+    assert refused(words, capsys)[0] == "too many words: b"
+
+
 @pytest.mark.parametrize("words", [["run"], ["run", "-n"], ["run", "--stats"], ["top", "a", "b"]])
 def test_one_error_is_shown_once(words, capsys):
     assert main(words) == 2

@@ -193,7 +193,7 @@ def _usage_error(ctx: Any, words: list[str], error: Exception) -> UsageError | N
 
 # Words of click, and of pydantic, by which newer versions of typer check values.
 _PLAINER = (
-    (r"Got unexpected extra arguments? \((.*)\)", r"too many words: \1"),
+    (r"Got unexpected extra argument\S* \((.*)\)", r"too many words: \1"),
     (r"Input should be a valid number, .*", "VALUE is not a number"),
     (r"Input should be a valid integer, .*", "VALUE is not a whole number"),
     (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
