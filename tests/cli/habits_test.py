@@ -159,6 +159,10 @@ def test_more_ranks_than_slots(words, blocks, capsys):
         ("genvlist|HERE,THERE|x|:|y", *[{"HERE": "h", "THERE": "t"}] * 2),
         ("genv|A|1|x|:|-env|A|2|y", {"A": "1"}, {"A": "2"}),
         ("genv|A|1|x|-env|B|2|:|y", {"A": "1"}, {"A": "1"}),
+        ("genv=A|3|x|:|y", {"A": "3"}, {"A": "3"}),
+        ("env=A=3|x|:|y", {"A": "3"}, {}),
+        ("envlist=HERE|x|:|y", {"HERE": "h"}, {}),
+        ("envall|-genvall|x|:|y", {}, {}),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "submit"])
@@ -193,6 +197,7 @@ def test_variables_as_srun_takes_them(value, variables, monkeypatch):
         (["-env", "A"], "-env needs the name of a variable and its value"),
         (["--genv"], "--genv needs the name of a variable and its value"),
         (["-envlist"], "-envlist needs names of variables"),
+        (["--envnone", "x"], "The ranks have the environment of their cluster's host"),
         (["-genv", "1A", "2", "x"], "'1A' is not a name for an environment variable"),
         (["-envlist", "NOT_SET", "x"], "-x NOT_SET: the variable is not set here"),
         (["--export", "NOT_SET,A=1", "x"], "the variable NOT_SET is not set here"),

@@ -38,14 +38,19 @@ def _names(name: str, rest: list[str]) -> list[str]:
 def in_own_words(name: str, rest: list[str]) -> list[str] | None:
     """An option of mpiexec for variables, as options of `isthmus run`. Takes the values from the
     front of `rest`. Returns None for other options. Raises UsageError if values are missing."""
-    plain = name[1:] if name.startswith("--") else name
+    given, equals, value = name.partition("=")
+    plain = given[1:] if given.startswith("--") else given
+    if plain in ("-envall", "-genvall") and not equals:
+        return []  # ranks have all variables that their launcher gives them
+    if equals and plain in ("-env", "-genv", "-envlist", "-genvlist"):
+        rest.insert(0, value)
     if plain in ("-env", "-genv"):
         option = "-x" if plain == "-env" else "--export"
-        variable, _, value = _value_beside(name, rest).partition("=")
+        variable, _, value = _value_beside(given, rest).partition("=")
         return [option, f"{variable}={value if option == '-x' else quoted(value)}"]
     if plain in ("-envlist", "-genvlist"):
         option = "-x" if plain == "-envlist" else "--export"
-        return [word for variable in _names(name, rest) for word in (option, variable)]
+        return [word for variable in _names(given, rest) for word in (option, variable)]
     return None
 
 
@@ -56,7 +61,9 @@ def quoted(value: str) -> str:
 
 # The options that `in_own_words` knows.
 OF_VARIABLES = tuple(
-    f"{dash}{name}" for dash in ("-", "--") for name in ("env", "genv", "envlist", "genvlist")
+    f"{dash}{name}"
+    for dash in ("-", "--")
+    for name in ("env", "genv", "envlist", "genvlist", "envall", "genvall")
 )
 
 _HOSTS = (
@@ -181,7 +188,7 @@ ADVICE = {
     ),
     "-c": f"mpirun's -c is -n here. For srun's -c: {_launch('srun -c 4')}",
     **dict.fromkeys(_mpirun("set-env"), _VARIABLES),
-    **dict.fromkeys(("-envall", "-genvall", "-envnone", "-genvnone"), _INHERITED),
+    **dict.fromkeys(_mpirun("envnone genvnone"), _INHERITED),
     **dict.fromkeys(_mpirun("unset-env append-env prepend-env path"), _SETUP),
     **dict.fromkeys(("--app", "-app", "-configfile", "--multi-prog"), _PARTS),
     "--het-group": "Write --on CLUSTER: each group of a heterogeneous job is a cluster.",
