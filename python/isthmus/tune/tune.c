@@ -234,8 +234,7 @@ static void measure_cluster(int a, int b, double figures[FIGURES]) {
 
 /* Measures pairs of ranks on different hosts at the same time: one half of a cluster's `count`
  * members sends to the other. Returns the number of pairs; 0: fewer than two. Known to all. */
-static int measure_halves(const int* members, int count, const int* other_host,
-                          double carried[2]) {
+static int measure_halves(const int* members, int count, const int* other_host, double carried[2]) {
   const int half = count / 2;
   int* from = malloc((size_t)size * sizeof *from);
   int* to = malloc((size_t)size * sizeof *to);

@@ -10,8 +10,8 @@
 namespace isthmus::coll {
 namespace {
 
-/// The values that a rank has so far. `block`: the value of its block of ranks. `prefix`: that of the
-/// block's ranks up to this one, or before it.
+/// The values that a rank has so far. `block`: the value of its block of ranks. `prefix`: that of
+/// the block's ranks up to this one, or before it.
 struct Known {
   Buffer block, prefix;
   bool empty = false;  // the prefix

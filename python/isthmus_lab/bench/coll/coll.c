@@ -11,10 +11,11 @@
  * of it. Clocks of other hosts are compared with rank 0's by round trips before each task.
  *
  * Rank 0 prints a line of JSON for each task: for each repetition the seconds until the last rank
- * was done, their median over ranks, and those until the first rank was done. For non-blocking forms these are of the call and its
- * MPI_Wait; "overlapped" are the seconds with "computing" seconds between the two, in which a rank
- * is away from MPI but for TESTS calls of MPI_Test. It sleeps then: on a machine whose ranks share
- * cores, ranks that compute would be measured as waiting for one another.
+ * was done, their median over ranks, and those until the first rank was done. For non-blocking
+ * forms these are of the call and its MPI_Wait; "overlapped" are the seconds with "computing"
+ * seconds between the two, in which a rank is away from MPI but for TESTS calls of MPI_Test. It
+ * sleeps then: on a machine whose ranks share cores, ranks that compute would be measured as
+ * waiting for one another.
  *
  * The first execution is not counted, and its result is checked; where it took long it counts.
  *
