@@ -12,6 +12,7 @@ Task allreduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count
                        Reduction& reduction, Parameters) {
   if (in.empty()) co_return;
   std::vector<int> leaders;
+  leaders.reserve(static_cast<std::size_t>(party.layout().clusters()));
   for (int c = 0; c < party.layout().clusters(); ++c) leaders.push_back(party.layout().leader(c));
   co_await collect_in_tree(party, in, out, count, reduction, leaders, kTagAllreduce);
   Pending spread = party.local_bcast(out, 0);

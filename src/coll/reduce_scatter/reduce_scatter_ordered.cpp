@@ -14,6 +14,7 @@ static Task reduce_scatter_ordered(Party& party, ConstBytes in, Bytes out,
   if (in.empty()) co_return;
   const Layout& layout = party.layout();
   std::vector<int> leaders;
+  leaders.reserve(static_cast<std::size_t>(layout.clusters()));
   for (int c = 0; c < layout.clusters(); ++c) leaders.push_back(layout.leader(c));
   Buffer whole(is_leader(party) ? in.size() : 0);
   co_await collect_in_tree(party, in, whole.bytes(), total(counts), reduction, leaders,

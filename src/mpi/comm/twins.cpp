@@ -103,7 +103,8 @@ GridCommRef twin_of(MPI_Comm comm) {
   GridCommRef twin;
   try {
     twin = make_twin(comm);
-  } catch (const MpiError&) {  // a process that is not of the grid
+  } catch (const MpiError&) {
+    twin = nullptr;  // a process is not of the grid
   }
   const core::Lock lock(known.mutex);
   NativeComm& entry = known.all[key(comm)];

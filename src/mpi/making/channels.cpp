@@ -26,6 +26,7 @@ void make_channels(Grid& grid) {
   const core::World& world = grid.world();
   if (world.clusters[grid.cluster].part != 0 || grid.part().size() < 2) return;
   std::vector<int> colours;
+  colours.reserve(world.channels.size());
   for (const core::GridChannel& channel : world.channels) {
     colours.push_back(channel.has(grid.cluster, net::host_name()) ? 0 : MPI_UNDEFINED);
   }

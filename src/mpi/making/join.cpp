@@ -183,7 +183,8 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
     if (in_world && net::report_fault(world, node, credentials, sentence, kLastWait).empty()) {
       abort_grid(1, "");
     }
-  } catch (const std::exception&) {  // of an unreadable world: `why` says so
+  } catch (const std::exception&) {
+    sentence = "cannot join the grid: " + why;  // it says that the world cannot be read
   }
   abort_grid(1, sentence);
 }

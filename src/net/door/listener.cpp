@@ -23,6 +23,7 @@
 #include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/stream/handshake.hpp"
+#include "net/stream/last_words.hpp"
 #include "net/stream/peer.hpp"
 #include "net/stream/plain_stream.hpp"
 #include "net/stream/stream_io.hpp"

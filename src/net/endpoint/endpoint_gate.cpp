@@ -166,7 +166,7 @@ asio::awaitable<void> Endpoint::Gate::telling() {
     std::shared_ptr<Stream> stream;
     try {
       stream = co_await dial(0);
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // It is still away, or gone.
     }
     if (stream) tell_gone_on(stream, driver->conduit());

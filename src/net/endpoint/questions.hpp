@@ -28,6 +28,7 @@ class Questions {
   std::vector<control::Ask> unanswered() const {
     const std::lock_guard lock(mutex_);
     std::vector<control::Ask> all;
+    all.reserve(unanswered_.size());
     for (const auto& [number, question] : unanswered_) all.push_back(question);
     return all;
   }
