@@ -32,8 +32,7 @@ class Dropped {
       names_.push_back(name);
       any_.store(true, std::memory_order_release);
       // NOLINTNEXTLINE(bugprone-empty-catch)
-    } catch (...) {  // NOLINT(bugprone-empty-catch)
-      // No memory: the message stays in the engine, which is harmless.
+    } catch (...) {  // no memory: the message stays in the engine, which is harmless
     }
   }
   bool any() const { return any_.load(std::memory_order_acquire); }
