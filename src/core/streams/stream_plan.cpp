@@ -45,6 +45,7 @@ std::size_t StreamPlan::of_crowd(std::size_t most) {
 
 std::size_t StreamPlan::widest(const Look& look) {
   std::vector<double> windows;
+  windows.reserve(roles_.size());
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     windows.push_back(express(i) ? 0 : look.window(i));
   }
