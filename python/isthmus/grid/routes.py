@@ -110,8 +110,8 @@ def gateway_links(
     one. If clusters have several, the i-th of one is linked with the i-th of the other. The shorter
     list wraps around, so that each gateway has a link to each neighbouring cluster. The i-th
     conduit takes the i-th link of the pair. A gateway that serves both clusters does not need a
-    link; the others of the two are linked with it if they have no other partner, or if they stand
-    in further clusters, whose networks may lie apart. The gateway of the
+    link. Other gateways of the two are linked with it if they have no other partner. So are those
+    that stand in further clusters, because the networks of these may lie apart. The gateway of the
     cluster that comes first in the world connects to the other. UsageError: more links than
     gateways can carry."""
     made: dict[frozenset[int], GatewayLink] = {}

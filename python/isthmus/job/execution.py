@@ -104,6 +104,5 @@ def tell_files(grid: grids.Grid, options: RunOptions) -> None:
 
 def tell_reproducible(grid: grids.Grid, options: RunOptions) -> None:
     """Tells all ranks that reductions have one order over ranks."""
-    for part in options.parts:
-        if grid.reproducible:
-            part.env.setdefault("ISTHMUS_REPRODUCIBLE", "1")
+    for part in options.parts if grid.reproducible else ():
+        part.env.setdefault("ISTHMUS_REPRODUCIBLE", "1")

@@ -33,8 +33,8 @@ struct Grid {
   /// This cluster's ranks, for the program (include/isthmus.h). Made in MPI_Init: later it would
   /// take a call of all ranks here, and the program may ask on any one of them.
   MPI_Comm cluster_comm = MPI_COMM_NULL;
-  /// By World::channels, also made in MPI_Init; MPI_COMM_NULL if this process is not in the
-  /// channel.
+  /// The communicators of World::channels, in its order. MPI_Init makes them. MPI_COMM_NULL if
+  /// this process is not in the channel.
   std::vector<MPI_Comm> channels;
   /// For messages of Isthmus's own in the cluster.
   std::unique_ptr<Shadow> shadow;

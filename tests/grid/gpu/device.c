@@ -171,6 +171,34 @@ static void collectives(int count) {
   expect(prefix, 0, 100 * (rank * (rank + 1) / 2));
 }
 
+static void sides(int count) { /* the two clusters, as an intercommunicator; persistent, too */
+  doing = "an intercommunicator";
+  const int side = rank >= size / 2;
+  MPI_Comm own, across;
+  MPI_Comm_split(MPI_COMM_WORLD, side, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, side ? 0 : size / 2, 9, &across);
+  int* const mine = on_device(count, rank);
+  int* const sum = on_device(count, -5);
+  MPI_Allreduce(mine, sum, count, MPI_INT, MPI_SUM, across);
+  int theirs = 0;
+  for (int r = side ? 0 : size / 2; r < (side ? size / 2 : size); ++r) theirs += r;
+  expect(sum, count - 1, theirs + size / 2 * (count - 1));
+  MPI_Comm_free(&across);
+  MPI_Comm_free(&own);
+#if MPI_VERSION >= 4
+  doing = "a persistent allreduce";
+  MPI_Request request;
+  int* const again = on_device(count, -5);
+  MPI_Allreduce_init(mine, again, count, MPI_INT, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect_run(again, count, size - 1);
+  }
+  MPI_Request_free(&request);
+#endif
+}
+
 static void windows(void) {
   doing = "put and get with data on the device";
   int* base;
@@ -269,6 +297,8 @@ int main(int argc, char** argv) {
     gaps();
     collectives(size);
     collectives(LONG / 10);
+    sides(size);
+    sides(LONG / 10);
     windows();
     neighbours();
     partitions();
