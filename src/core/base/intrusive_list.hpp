@@ -33,6 +33,15 @@ class IntrusiveList {
     links = {};
   }
 
+  /// `other`, which is in no list, takes the place of an element.
+  void replace(T& element, T& other) {
+    Links<T>& links = other.*kLinks;
+    links = element.*kLinks;
+    (links.previous ? (links.previous->*kLinks).next : head_) = &other;
+    (links.next ? (links.next->*kLinks).previous : tail_) = &other;
+    element.*kLinks = {};
+  }
+
   T& pop_front() {
     T& element = *head_;
     erase(element);

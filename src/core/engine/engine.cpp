@@ -24,6 +24,11 @@ void Engine::set_window(NodeId first, NodeId count, std::size_t window) {
 bool Engine::send(SendOp& op) {
   State& s = *state_;
   s.start(op);
+  if (s.has_failed(op.peer)) {
+    s.fail(op);
+    s.settle();
+    return false;
+  }
   Channel& channel = s.channel(op.peer);
   const std::size_t before = channel.out.gathered();
   op.link = s.link_of(op.envelope.context);
@@ -43,7 +48,8 @@ bool Engine::send_at_once(SendOp& op, OutFrame& out) {
   State& s = *state_;
   Channel& channel = s.channel(op.peer);
   op.link = s.link_of(op.envelope.context);
-  if (op.peer == s.self || op.link != kAnyLink || s.next_is_piece() || !channel.out.passes(op)) {
+  if (op.peer == s.self || op.link != kAnyLink || s.next_is_piece() || !channel.out.passes(op) ||
+      s.has_failed(op.peer)) {
     return false;
   }
   payload_copied();
@@ -64,6 +70,9 @@ void Engine::recv(RecvOp& op) {
     State::note_matched<trace::Event::UnexpectedMatched>(message->peer, message->envelope());
     if (op.tell != nullptr) op.tell->add(op);
     s.bind(s.channel(message->peer), *message, &op);
+  } else if (op.from != kNobody && s.has_failed(op.from) && !s.matching.withheld(op.context)) {
+    if (op.tell != nullptr) op.tell->add(op);
+    s.fail(op);
   } else {
     trace::note<trace::Event::ReceivePosted>(op.context, op.source, op.tag, op.capacity);
     s.matching.post(op);
@@ -86,6 +95,7 @@ void Engine::release(RecvOp& op, bool served) {
   s.matching.release(op);
   if (served) cancel(op);
   s.match_again(op.context);
+  if (!s.failed.empty()) s.fail_posted();
   state_->settle();
 }
 
@@ -166,6 +176,7 @@ bool Engine::deliver(const InFrame& frame) {
   if (frame.destination != s.self || frame.source == kNobody || is_gateway(frame.source)) {
     return false;
   }
+  if (s.has_failed(frame.source)) return true;
   if (frame.flags != 0) s.repeats = true;
   try {
     const bool good = take_in(frame);
@@ -198,6 +209,7 @@ bool Engine::take_in(const InFrame& frame) {
 std::span<std::byte> Engine::place(const InFrame& beginning) {
   State& s = *state_;
   if (beginning.kind != FrameKind::Piece || beginning.destination != s.self) return {};
+  if (s.has_failed(beginning.source)) return {};
   const auto found = s.channels.find(beginning.source);
   const std::optional<PieceBody> piece = decode_piece(beginning.body, beginning.placed);
   if (!piece || found == s.channels.end()) return {};

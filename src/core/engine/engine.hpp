@@ -88,6 +88,21 @@ class Engine {
   /// Sends of a context that begin from now on go by a link; kAnyLink: by whichever.
   void choose_link(std::uint64_t context, LinkChoice link);
 
+  /// Processes `first` and the `count - 1` behind it have failed, for good. Operations with them
+  /// end now, Done with OpError::Failed. These are sends, receives that have matched and lack data,
+  /// and receives `from` them without a message. Messages that had come whole stay. From now on
+  /// their frames are dropped. A send to them ends so at once, and a receive `from` them does if no
+  /// message of theirs is left.
+  void fail(NodeId first, NodeId count);
+  bool failed(NodeId peer) const;
+  /// Ends an operation early, in any state: it becomes Idle, and the engine touches neither it nor
+  /// its memory any more. The engine keeps a copy of what a living peer still needs of a send.
+  /// The rest of a message that has matched a receive is received into nothing. A receive that
+  /// MatchedReceives has heard of stays in place until it is taken. Not from a Completion, not
+  /// while the last frame's payload is in use, and not for an operation that lends or reads memory.
+  void give_up(SendOp& op);
+  void give_up(RecvOp& op);
+
   /// Gives the messages of a context with kServiceContext to `service`, those that have come before
   /// first. Throws std::logic_error if it has a service already.
   void serve(std::uint64_t context, Service& service);

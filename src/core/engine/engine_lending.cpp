@@ -58,7 +58,9 @@ std::optional<Engine::Reading> Engine::next_reading() {
 void Engine::end_reading(const Reading& reading, bool good) {
   State& s = *state_;
   Channel& channel = s.channel(reading.peer);
-  Incoming& message = *channel.in.find(reading.number);
+  Incoming* const found = channel.in.find(reading.number);
+  if (found == nullptr) return;  // its peer has failed meanwhile
+  Incoming& message = *found;
   const std::span<std::byte> all = wanted(message);
   const auto read = static_cast<std::size_t>(reading.to.data() + reading.to.size() - all.data());
   if (good && read < all.size()) return s.lent.push_back({reading.peer, reading.number, read});

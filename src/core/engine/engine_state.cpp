@@ -55,6 +55,7 @@ void Engine::State::start(RecvOp& op) {
 
 void Engine::State::start(SendOp& op) {
   op.envelope.size = op.data.size();
+  op.error = OpError::None;
   op.state.store(OpState::Active, std::memory_order_relaxed);
   ++outstanding;
   trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
@@ -93,6 +94,7 @@ void Engine::State::complete(Channel& channel, Incoming& message) {
 
 void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   channel.in.bind(message, op);
+  if (has_failed(channel.peer)) return end_bound(channel, message);
   if (message.body.lent) {
     read_lent(channel, message);
   } else if (message.body.waits) {
@@ -107,7 +109,7 @@ void Engine::State::sweep_dropped() {
   for (const auto& [peer, number] : dropped->take()) {
     --outstanding;
     Channel& from = channel(peer);
-    bind(from, *from.in.find(number), nullptr);
+    if (Incoming* const message = from.in.find(number)) bind(from, *message, nullptr);
   }
 }
 

@@ -80,7 +80,7 @@ struct Channel {
   Links<Channel> reply_links, envelope_links, piece_links;
 };
 
-/// A message of the engine's own bytes, kept until all of them are in frames, or the engine ends.
+/// A message of the engine's own bytes, kept until its send is over, or the engine ends.
 struct Posted final : SendOp, Completion {
   Posted(std::list<Posted>& kept_in_, std::vector<std::byte> bytes_)
       : kept_in(kept_in_), bytes(std::move(bytes_)) {
@@ -127,6 +127,26 @@ struct Engine::State {
   void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
   void finish(SendOp& op);
   void sweep_dropped();
+
+  // failing.cpp
+  bool has_failed(NodeId peer) const {
+    for (const auto& [first, count] : failed) {
+      if (peer >= first && peer - first < count) return true;
+    }
+    return false;
+  }
+  /// `message`: the one that it has matched, if any.
+  void fail(RecvOp& op, const Incoming* message = nullptr);
+  void fail(SendOp& op);
+  /// All that is under way with a peer that has failed.
+  void fail(Channel& channel);
+  /// The receives posted that only processes which have failed could serve.
+  void fail_posted();
+  /// A message from a peer that has failed has been bound: its receive is over, with all of it or
+  /// failed.
+  void end_bound(Channel& channel, Incoming& message);
+  /// An operation ends without a completion.
+  void forget(Op& op);
 
   /// A message is next in order. False: the peer breaks the protocol.
   [[nodiscard]] bool sequence(Channel& from, Incoming& message);
@@ -181,8 +201,9 @@ struct Engine::State {
   std::unordered_map<std::uint64_t, LinkChoice> chosen;  // by context
   Matching matching;
   Services services;
-  std::deque<LentMessage> lent;  // but the one whose piece is being read
-  std::vector<Op*> over;         // their completions are still to be called
+  std::deque<LentMessage> lent;                   // but the one whose piece is being read
+  std::vector<Op*> over;                          // their completions are still to be called
+  std::vector<std::pair<NodeId, NodeId>> failed;  // peers: the first, and how many
   bool settling = false;
   IntrusiveList<Channel, &Channel::reply_links> replies;
   IntrusiveList<Channel, &Channel::envelope_links> envelopes;

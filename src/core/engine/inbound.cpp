@@ -176,6 +176,13 @@ Incoming* Inbound::find(std::uint64_t number) {
   return found == messages_.end() ? nullptr : &found->second;
 }
 
+Incoming* Inbound::find(const RecvOp& op) {
+  for (auto& [number, message] : messages_) {
+    if (message.op == &op) return &message;
+  }
+  return nullptr;
+}
+
 void Inbound::take(Incoming& message) {
   message.granted_arrived = message.body.envelope.size;
   grants_.push_back({message.body.number, FrameKind::Taken});

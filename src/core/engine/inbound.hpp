@@ -93,6 +93,23 @@ class Inbound {
   void erase(Incoming& message) { messages_.erase(message.body.number); }
   /// Null: unknown message.
   Incoming* find(std::uint64_t number);
+  /// The message that comes into a receive, or null.
+  Incoming* find(const RecvOp& op);
+  /// The peer has failed. Forgets the messages for which `ends` holds.
+  template <class Ends>
+  void forget_if(Ends&& ends) {
+    for (auto next = messages_.begin(); next != messages_.end();) {
+      Incoming& message = next->second;
+      if (!ends(message)) {
+        ++next;
+        continue;
+      }
+      const bool bound = message.stage == Stage::Matched;
+      if (!bound) buffered_ -= static_cast<std::size_t>(message.ahead_arrived);
+      next = messages_.erase(next);
+    }
+    grants_.clear();
+  }
 
   // ---- what goes back -------------------------------------------------------------------------
 

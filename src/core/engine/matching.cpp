@@ -57,6 +57,11 @@ bool Matching::withhold(RecvOp& op) {
 
 void Matching::release(const RecvOp& op) { queues(op.context).withheld = false; }
 
+bool Matching::withheld(std::uint64_t context) const {
+  const auto found = contexts_.find(context);
+  return found != contexts_.end() && found->second.withheld;
+}
+
 Incoming* Matching::first_unexpected(std::uint64_t context) const {
   const auto found = contexts_.find(context);
   return found == contexts_.end() ? nullptr : found->second.unexpected.front();

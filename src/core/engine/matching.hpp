@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "core/base/intrusive_list.hpp"
 #include "core/engine/inbound.hpp"
@@ -23,6 +24,26 @@ class Matching {
   /// found. False: `op` is not posted. One receive of a context at a time.
   bool withhold(RecvOp& op);
   void release(const RecvOp& op);
+
+  bool withheld(std::uint64_t context) const;
+
+  /// Takes out and returns the posted receives for which `fits` holds, but of contexts where one is
+  /// withheld.
+  template <class Fits>
+  std::vector<RecvOp*> unpost_if(Fits&& fits) {
+    std::vector<RecvOp*> taken;
+    for (auto& [context, queues] : contexts_) {
+      if (queues.withheld) continue;
+      RecvOp* next = nullptr;
+      for (RecvOp* op = queues.posted.front(); op != nullptr; op = next) {
+        next = Posted::next(*op);
+        if (!fits(*op)) continue;
+        queues.posted.erase(*op);
+        taken.push_back(op);
+      }
+    }
+    return taken;
+  }
 
   /// All that are posted, those of one context in order.
   template <class Each>

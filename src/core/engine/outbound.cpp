@@ -128,6 +128,32 @@ SendOp* Outbound::grant(std::uint64_t number) {
   return &op;
 }
 
+std::vector<SendOp*> Outbound::fail() {
+  std::vector<SendOp*> all;
+  batches_.clear();
+  while (!unannounced_.empty()) all.push_back(&unannounced_.pop_front());
+  while (!ready_.empty()) {
+    SendOp& op = ready_.pop_front();
+    if (!waiting_.contains(op.number)) all.push_back(&op);
+  }
+  for (const auto& [number, op] : waiting_) all.push_back(op);
+  waiting_.clear();
+  lent_ = 0;
+  return all;
+}
+
+void Outbound::replace(SendOp& op, SendOp& other) {
+  const auto found = waiting_.find(op.number);
+  const bool waits = found != waiting_.end() && found->second == &op;
+  const bool announced = waits || op.ahead > 0 || op.granted;
+  if (op.links.linked && announced) {
+    ready_.replace(op, other);
+  } else if (op.links.linked) {
+    unannounced_.replace(op, other);
+  }
+  if (waits) found->second = &other;
+}
+
 bool Outbound::credit(std::uint64_t total) {
   if (total <= credited_) return true;  // overtaken by a later one
   if (total - credited_ > window_ - left_) return false;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "core/base/intrusive_list.hpp"
 #include "core/wire/batch.hpp"
@@ -85,6 +86,10 @@ class Outbound {
   /// `total` bytes are free again, ever. False: more than has been used.
   [[nodiscard]] bool credit(std::uint64_t total);
   std::size_t window_left() const { return left_; }
+  /// The peer has failed: drops what is gathered, and returns the sends that are not over.
+  std::vector<SendOp*> fail();
+  /// `other`, of the same bytes, takes the place of a send that is not over.
+  void replace(SendOp& op, SendOp& other);
   /// Sends whose messages the receiver has not matched, if it reports that.
   template <class Each>
   void each_waiting(Each&& each) const {

@@ -76,6 +76,20 @@ void Services::take_in(Served& served, Queue& queue) {
   }
 }
 
+std::size_t Services::fail(NodeId peer) {
+  std::size_t receiving = 0;
+  std::vector<std::uint64_t> contexts;
+  for (auto& [context, served] : contexts_) {
+    const auto queue = served.queues.find(peer);
+    if (queue == served.queues.end()) continue;
+    for (const auto& arrival : queue->second.taken) receiving += arrival->done() ? 0U : 1U;
+    served.queues.erase(queue);
+    contexts.push_back(context);
+  }
+  for (const std::uint64_t context : contexts) forget(context);
+  return receiving;
+}
+
 void Services::over(Op& op) {
   auto& arrival = static_cast<Arrival&>(op);
   arrival.whole = true;

@@ -30,6 +30,10 @@ class Services final : public Completion {
   /// null.
   Service* ready_for(std::uint64_t context, NodeId peer) const;
 
+  /// A peer has failed: its messages that are not handed over are dropped. Their memory stays until
+  /// `bind` has let go of them. Returns how many were being received.
+  std::size_t fail(NodeId peer);
+
   /// A message taken in is whole: hands over what can be.
   void over(Op& op) override;
   /// A peer has sent what its service does not understand.

@@ -53,6 +53,18 @@ std::vector<HeldFrame> HeldFrames::take_all() {
   return all;
 }
 
+std::vector<HeldFrame> HeldFrames::take_if(const std::function<bool(const HeldFrame&)>& wanted) {
+  std::vector<HeldFrame> taken;
+  for (HeldFrame& held : take_all()) {
+    if (wanted(held)) {
+      taken.push_back(std::move(held));
+    } else {
+      add(std::move(held));
+    }
+  }
+  return taken;
+}
+
 void HeldFrames::offer(const std::function<bool(const HeldFrame&)>& take) {
   for (auto entry = queues_.begin(); entry != queues_.end();) {
     auto& [from, queue] = *entry;

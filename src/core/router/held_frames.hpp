@@ -34,6 +34,8 @@ class HeldFrames {
   HeldFrame next();
   /// Removes all.
   std::vector<HeldFrame> take_all();
+  /// Removes those that `wanted` picks.
+  std::vector<HeldFrame> take_if(const std::function<bool(const HeldFrame&)>& wanted);
   /// Offers the first frame of each queue, then the one behind it, until `take` returns false. True
   /// removes the frame. `take` must not call this object.
   void offer(const std::function<bool(const HeldFrame&)>& take);

@@ -17,7 +17,7 @@ Router::Neighbour& Router::add(NodeId node, Conduit& conduit) {
   neighbour = std::make_unique<Neighbour>();
   neighbour->node = node;
   neighbour->conduit = &conduit;
-  if (world_ && world_->has_spare_gateways()) conduit.keep_custody();
+  if (keeps_custody(node)) conduit.keep_custody();
   return *neighbour;
 }
 
@@ -37,12 +37,19 @@ std::vector<NodeId> Router::junctions_to(const std::string& run) const {
 
 void Router::part(const std::string& run) {
   parted_.insert(run);
+  drops_ = true;
   for (const NodeId node : junctions_to(run)) left(*find(node));
 }
 
 bool Router::parted(NodeId process) const {
   if (parted_.empty() || !world_ || process >= static_cast<NodeId>(world_->size())) return false;
   return parted_.contains(world_->clusters[world_->cluster_of_node(process)].run);
+}
+
+// Its receiver or its sender is not there any more.
+bool Router::dropped(const InFrame& frame) const {
+  return drops_ &&
+         (parted(frame.destination) || forgotten(frame.destination) || forgotten(frame.source));
 }
 
 // A guest is known here by another number; it speaks with processes of this run alone, and of
@@ -60,8 +67,18 @@ void Router::learn_world(World world, Routes next) {
   if (self != nullptr) clusters_ = self->clusters;
   world_ = std::move(world);
   for (auto& [cluster, nodes] : next) routes_.add(cluster, std::move(nodes));
-  if (!world_->has_spare_gateways()) return;
-  for (const auto& [node, neighbour] : neighbours_) neighbour->conduit->keep_custody();
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (keeps_custody(node)) neighbour->conduit->keep_custody();
+  }
+}
+
+// Frames from a neighbour are acknowledged only when the next node has them. If a cluster may fail
+// that passes frames on for others, other gateways keep those; a process fails with its own
+// gateway.
+bool Router::keeps_custody(NodeId node) const {
+  if (!world_) return false;
+  return world_->has_spare_gateways() ||
+         (config_.survives && is_gateway(node) && world_->has_long_ways());
 }
 
 bool Router::grow(const Growth& growth) {
@@ -89,7 +106,7 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
     settle(frame.receipt);  // another run must not be able to end this one
     return true;
   }
-  if (parted(routed.destination)) {
+  if (dropped(routed)) {
     settle(frame.receipt);
     return true;
   }

@@ -32,6 +32,10 @@ struct RouterConfig {
   NodeId self = kNobody;
   /// A silent way is given up after this long if the grid has others.
   Time failover = std::chrono::seconds(10);
+  /// The run goes on without clusters that fail. Once open, the router suspects a cluster that no
+  /// way from here reaches. Its frames are dropped, unless other gateways may reach it. The
+  /// launcher decides which cluster has failed.
+  bool survives = false;
 };
 
 class Router {
@@ -84,6 +88,9 @@ class Router {
   /// to guests are the junctions that have been added. False: that was known. Throws as
   /// World::grow, and before the world is known.
   bool grow(const Growth& growth);
+  /// A cluster has failed, for good. Frames to and from it are dropped. Its processes have left,
+  /// and gateways that serve only such clusters are lost. False: that was known, or there is none.
+  bool forget(std::size_t cluster);
   /// All processes have joined: from now on the grid may go on without a way.
   void open() { opened_ = true; }
   /// The job is over: frames are dropped, and poll() returns nothing more.
@@ -122,6 +129,7 @@ class Router {
       Waiting,  ///< to the user: the neighbour is silent, and the job waits
       Resumed,  ///< to the user: the neighbour is heard again
       Warn,     ///< to the user: the job goes on; `sentence`
+      Suspect,  ///< to the launcher: no way from here reaches `cluster`; `sentence`. Once for each
       Fail,     ///< the job cannot go on; `sentence`. Once, and only Flush follows it
     } what{};
     Neighbour* neighbour = nullptr;
@@ -145,6 +153,10 @@ class Router {
   const std::optional<World>& world() const { return world_; }
   /// The clusters whose processes are its neighbours, by index; empty before the world is known.
   const std::vector<std::size_t>& clusters() const { return clusters_; }
+  bool opened() const { return opened_; }
+  /// A process of a cluster that has failed, or a gateway of such clusters alone.
+  bool forgotten(NodeId node) const;
+  bool forgotten_cluster(std::size_t cluster) const { return forgotten_.contains(cluster); }
   Neighbour* find(NodeId node) const;
   /// Frames that went back, or on by another way, since theirs was lost.
   std::uint64_t redirected() const { return redirected_; }
@@ -161,6 +173,8 @@ class Router {
   std::vector<NodeId> junctions_to(const std::string& run) const;
   bool admit(const Neighbour& junction, InFrame& frame) const;
   bool parted(NodeId process) const;
+  bool dropped(const InFrame& frame) const;
+  bool keeps_custody(NodeId node) const;
   void release(Neighbour& to);
   void relieve(Neighbour& to);
   void consume(NodeId from, std::size_t body);
@@ -184,6 +198,12 @@ class Router {
   void tell_processes(Action::What what, const Neighbour& of, bool ask);
   void give_up(Neighbour& neighbour);
 
+  // router_failures.cpp
+  void drop_held();
+  void lose_ways_of_forgotten(std::size_t cluster);
+  bool suspect(std::size_t cluster, const std::string& sentence);
+  bool drops_unreachable() const;
+
   RouterConfig config_;
   std::optional<World> world_;
   std::vector<std::size_t> clusters_;
@@ -195,7 +215,9 @@ class Router {
   std::map<std::size_t, std::string> unreachable_;
   std::set<NodeId> cut_off_;
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
-  std::set<std::string> parted_;  // runs
+  std::set<std::string> parted_;                 // runs
+  std::set<std::size_t> forgotten_, suspected_;  // clusters
+  bool drops_ = false;                           // some run has parted, or some cluster has failed
 
   std::deque<Action> actions_;
   std::vector<Neighbour*> salvaged_;  // to be salvaged, after the earlier actions

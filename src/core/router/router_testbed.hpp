@@ -41,7 +41,8 @@ class Grid {
     std::size_t rate = 64 * 1024;    // bytes that a link takes in a millisecond
     std::size_t room = 1024 * 1024;  // buffer and window of each conduit
     Time failover = 10s, patience = 10min;
-    double cut = 0;  // chance that a stream of a link is cut in a millisecond
+    double cut = 0;         // chance that a stream of a link is cut in a millisecond
+    bool survives = false;  // the gateways suspect clusters
     std::uint64_t seed = 1;
   };
   /// A frame of the program, as a node has seen it.
@@ -104,6 +105,10 @@ class Grid {
   /// A rank and one of its gateways do not reach each other any more, and know it.
   void cut_off(int rank, std::size_t gate);
   void kill_gateway(std::size_t gate);
+  /// Its gateways and processes vanish, and no other node hears why.
+  void kill_cluster(std::size_t cluster);
+  /// The living gateways hear that it has failed.
+  void tell_failed(std::size_t cluster);
 
   // ---- time -----------------------------------------------------------------------------------
 
@@ -131,6 +136,7 @@ class Grid {
 
   bool all_arrived() const { return arrived_.size() == destined_.size(); }
   std::size_t arrived() const { return arrived_.size(); }
+  bool has_arrived(std::uint64_t number) const { return arrived_.contains(number); }
   /// Frames that arrived again, which an engine drops.
   std::size_t twice() const { return twice_; }
   /// In the order of their arrival at a rank.
@@ -151,6 +157,8 @@ class Grid {
   const std::vector<std::string>& warnings(std::size_t gate) const {
     return gates_[gate]->warnings;
   }
+  /// The clusters that it has suspected.
+  const std::set<std::size_t>& suspects(std::size_t gate) const { return gates_[gate]->suspects; }
   int ticks(std::size_t gate) const { return gates_[gate]->ticks; }
   int waits(std::size_t gate) const { return gates_[gate]->waits; }
   int resumed(std::size_t gate) const { return gates_[gate]->resumed; }
@@ -171,6 +179,7 @@ class Grid {
     Time tick_at{};
     int ticks = 0;
     std::vector<std::string> warnings;
+    std::set<std::size_t> suspects;
     int waits = 0, resumed = 0;
   };
   struct ToSend {
@@ -183,7 +192,7 @@ class Grid {
     std::vector<Conduit*> conduits;  // by gate
     std::optional<Ways> ways;
     std::deque<ToSend> to_send;
-    bool stalled = false, repeats = false;
+    bool stalled = false, repeats = false, dead = false;
     std::vector<std::pair<Conduit*, std::size_t>> kept;
     std::vector<Seen> arrivals;
     std::set<std::uint64_t> came_back;

@@ -11,13 +11,14 @@ Grid::Grid(Setup setup) : setup_(std::move(setup)), random_(setup_.seed) {
     for (int i = 0; i < setup_.gateways[c]; ++i) {
       const NodeId node = kFirstGateway + static_cast<NodeId>(gates_.size());
       world_.gateways.push_back({node, {c}, {}});
-      gates_.push_back(std::make_unique<Gate>(RouterConfig{node, setup_.failover}));
+      gates_.push_back(
+          std::make_unique<Gate>(RouterConfig{node, setup_.failover, setup_.survives}));
     }
   }
   for (const auto& clusters : setup_.bridges) {
     const NodeId node = kFirstGateway + static_cast<NodeId>(gates_.size());
     world_.gateways.push_back({.node = node, .clusters = clusters, .name = "bridge"});
-    gates_.push_back(std::make_unique<Gate>(RouterConfig{node, setup_.failover}));
+    gates_.push_back(std::make_unique<Gate>(RouterConfig{node, setup_.failover, setup_.survives}));
   }
   join_gateways();
   for (int r = 0; r < world_.size(); ++r) join_process(r);

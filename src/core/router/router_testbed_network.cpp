@@ -27,6 +27,24 @@ void Grid::kill_gateway(std::size_t gate) {
   }
 }
 
+void Grid::kill_cluster(std::size_t cluster) {
+  for (auto& process : processes_) {
+    if (world_.cluster_of_node(process->node) == cluster) process->dead = true;
+  }
+  for (std::size_t gate = 0; gate < gates_.size(); ++gate) {
+    const auto& of = world_.gateways[gate].clusters;
+    if (of.size() == 1 && of.front() == cluster) kill_gateway(gate);
+  }
+}
+
+void Grid::tell_failed(std::size_t cluster) {
+  for (auto& gate : gates_) {
+    if (gate->dead) continue;
+    gate->router.forget(cluster);
+    act(*gate);
+  }
+}
+
 void Grid::move(Wire& wire) {
   for (End& end : wire.end) {
     if (!end.gate || !end.gate->dead) tick(wire, end);

@@ -67,6 +67,7 @@ bool Grid::take(Process& p, End& at, const InFrame& frame) {
 }
 
 void Grid::pump(Process& p) {
+  if (p.dead) return;
   const auto way = [&](NodeId to, bool bulk) -> Conduit* {
     const std::size_t gate = p.ways->to(world_.cluster_of_node(to), to, bulk);
     return gate == Ways::kNone ? nullptr : p.conduits[gate];
@@ -90,7 +91,8 @@ void Grid::pump(Process& p) {
 }
 
 void Grid::lose_gate(Process& p, std::size_t index) {
-  if (!p.ways->lose_gate(index)) fail("rank " + std::to_string(p.node) + " has no gateway left");
+  if (!p.dead && !p.ways->lose_gate(index))
+    fail("rank " + std::to_string(p.node) + " has no gateway left");
 }
 
 // Control frames: kind, cluster, process, ask, sentence.
@@ -169,6 +171,9 @@ void Grid::act(Gate& gate) {
         break;
       case What::Warn:
         gate.warnings.push_back(action->sentence);
+        break;
+      case What::Suspect:
+        gate.suspects.insert(action->cluster);
         break;
       case What::Fail:
         fail(action->sentence);

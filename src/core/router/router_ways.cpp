@@ -32,17 +32,22 @@ Time limit(const ConduitConfig& config) {
 
 void Router::lost(Neighbour& neighbour, const std::string& sentence, bool known) {
   neighbour.gone = true;
+  if (forgotten(neighbour.node)) return;
   // Before all have joined, news of joined processes may have been lost with it.
   if (stopped_ || !opened_) return fail(sentence);
+  const std::size_t suspected = suspected_.size();
   if (!is_gateway(neighbour.node)) {
-    if (!lose_process(neighbour.node, sentence)) return fail(sentence);
+    if (!lose_process(neighbour.node, sentence) &&
+        !suspect(world_->cluster_of_node(neighbour.node), sentence)) {
+      return fail(sentence);
+    }
   }
   for (const std::size_t index : routes_.clusters_by(neighbour.node)) {
     if (!lose_way(index, sentence, neighbour.silence.elsewhere.contains(index))) {
       return fail(sentence);
     }
   }
-  if (!known) {
+  if (!known && (suspected_.size() == suspected || has_fellows())) {
     say({.what = Action::What::Warn, .sentence = sentence + "; what it carried goes other ways"});
   }
   salvaged_.push_back(&neighbour);
@@ -93,11 +98,13 @@ bool Router::has_fellows() const {
 // A way to a cluster is lost; `elsewhere`: a process reports that another gateway reaches it.
 // False: the grid is lost with it, as no other node here has a way.
 bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsewhere) {
-  if (has_way(index, elsewhere)) return true;
-  if (!has_fellows()) return false;
+  if (has_way(index, elsewhere) || forgotten_cluster(index)) return true;
+  const bool fellows = has_fellows();
+  if (!fellows && !config_.survives) return false;
   trace::note<trace::Event::WayLost>(index);
   unreachable_.emplace(index, sentence);
-  say({.what = Action::What::Lost, .cluster = index, .sentence = sentence});
+  if (fellows) say({.what = Action::What::Lost, .cluster = index, .sentence = sentence});
+  suspect(index, sentence);
   return true;
 }
 
@@ -119,7 +126,7 @@ void Router::learn_cut_off(Neighbour& from, NodeId process, const std::string& s
   if (!world_ || process >= static_cast<NodeId>(world_->size())) return;
   const std::size_t index = world_->cluster_of_node(process);
   if (serves(index) || !routes_.cut_off(from.node, index, process)) return;
-  if (!lose_process(process, sentence)) fail(sentence);
+  if (!lose_process(process, sentence) && !suspect(index, sentence)) fail(sentence);
 }
 
 void Router::learn_lost(Neighbour& from, std::size_t index, const std::string& sentence) {
@@ -164,7 +171,7 @@ void Router::renew(Neighbour& neighbour, Conduit& conduit) {
   settle_passed_on(neighbour);
   for (const auto& [to, other] : neighbours_) other->held.disown(neighbour.node);
   const Conduit& before = *std::exchange(neighbour.conduit, &conduit);
-  if (world_ && world_->has_spare_gateways()) conduit.keep_custody();
+  if (keeps_custody(neighbour.node)) conduit.keep_custody();
   routes_.forget(neighbour.node);
   before.salvage([&](const InFrame& frame) {
     InFrame again = frame;
@@ -189,6 +196,7 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
     return !unreachable_.contains(index_of(process)) && !cut_off_.contains(process);
   };
   const bool returned = (frame.flags & kReturned) != 0;
+  if (dropped(frame) || (drops_unreachable() && !reached(frame.destination))) return nullptr;
   if (reached(frame.destination)) {
     // A frame comes back by a way that it should take: its sender does not reach the destination
     // any more. It will report that, but with several streams the report may come later.
@@ -204,13 +212,15 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
   if (!reached(frame.source)) {
     const auto found = unreachable_.find(index_of(frame.source));
     // A process that is cut off has the frame in custody, and sends it again by another gateway.
-    if (found != unreachable_.end()) trouble = found->second;
+    if (found != unreachable_.end() && !config_.survives) trouble = found->second;
     return nullptr;
   }
   if (!returned) hops = kMaxHops;
   frame.flags = kReturned;
   Neighbour* const back = next_hop(frame.source, bulk, trouble);
-  if (back == nullptr && trouble.empty()) trouble = name(frame.source) + " is not reached any more";
+  if (back == nullptr && trouble.empty() && !config_.survives) {
+    trouble = name(frame.source) + " is not reached any more";
+  }
   return back;
 }
 

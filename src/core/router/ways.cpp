@@ -89,6 +89,7 @@ bool Ways::fall_silent(std::size_t gate, std::size_t cluster) {
 }
 
 void Ways::keep(const InFrame& frame) {
+  if (forgotten(frame.destination)) return;
   again_.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
 }
 
@@ -101,12 +102,22 @@ void Ways::keep_all(const Conduit& conduit) {
   conduit.salvage([this](const InFrame& frame) { keep(frame); });
 }
 
+bool Ways::forgotten(NodeId process) const {
+  return std::any_of(forgotten_.begin(), forgotten_.end(), [process](const auto& range) {
+    return process >= range.first && process - range.first < range.second;
+  });
+}
+
+void Ways::forget(NodeId first, NodeId count) {
+  forgotten_.emplace_back(first, count);
+  std::erase_if(again_, [this](const Kept& kept) { return forgotten(kept.destination); });
+}
+
+// A frame without a way must not keep others back.
 bool Ways::send_again(NodeId self, const std::function<Conduit*(NodeId, bool)>& way) {
-  bool moved = false;
-  while (!again_.empty()) {
-    const Kept& kept = again_.front();
+  const std::size_t gone = std::erase_if(again_, [&](const Kept& kept) {
     Conduit* const conduit = way(kept.destination, kept.body.size() > kExpressBody);
-    if (conduit == nullptr) break;
+    if (conduit == nullptr) return false;
     OutFrame frame;
     frame.kind = kept.kind;
     frame.source = self;
@@ -114,11 +125,10 @@ bool Ways::send_again(NodeId self, const std::function<Conduit*(NodeId, bool)>& 
     frame.payload = kept.body;
     frame.flags = kRepeated;
     conduit->submit(frame);
-    again_.pop_front();
-    ++sent_again_;
-    moved = true;
-  }
-  return moved;
+    return true;
+  });
+  sent_again_ += gone;
+  return gone > 0;
 }
 
 }  // namespace isthmus::core

@@ -66,10 +66,10 @@ class Ways {
   /// that with the reason, but maybe later: the owner waits for the report if it has no other way.
   void keep_returned(std::size_t gate, const InFrame& frame);
   void keep_all(const Conduit& conduit);
-  /// Submits kept frames, while `way` gives conduits for them. Before anything new. True: some
-  /// went.
   bool waits() const { return !again_.empty(); }
-  /// Submits what was kept, while `way` gives conduits for it. Before anything new. True: something
+  /// Drops what is kept for these processes, now and later: their cluster has failed.
+  void forget(NodeId first, NodeId count);
+  /// Submits what was kept, where `way` gives conduits for it. Before anything new. True: something
   /// went.
   bool send_again(NodeId self, const std::function<Conduit*(NodeId to, bool bulk)>& way);
   std::uint64_t sent_again() const { return sent_again_; }
@@ -94,6 +94,7 @@ class Ways {
   };
 
   int hops(const Gate& gate, std::size_t cluster) const;
+  bool forgotten(NodeId process) const;
   using Among = std::vector<bool>;  // by gate
   int fewest_hops(std::size_t cluster, NodeId process, const Among* among = nullptr) const;
   const Among* of_link(LinkChoice link, std::size_t cluster, NodeId process) const;
@@ -101,7 +102,8 @@ class Ways {
   std::vector<Gate> gates_;
   std::size_t clusters_;
   std::map<std::pair<LinkChoice, std::size_t>, Among> links_;  // to each cluster
-  std::deque<Kept> again_;  // no more than gateways hold for this process
+  std::deque<Kept> again_;                            // no more than gateways hold for this process
+  std::vector<std::pair<NodeId, NodeId>> forgotten_;  // the first, and how many
   std::uint64_t sent_again_ = 0;
 };
 

@@ -59,6 +59,26 @@ TEST_F(WaysTest, AChosenLinkMayHaveMoreHopsThanAnother) {
   EXPECT_EQ(ways_.to(1, 5, true, kThin), 2U);
 }
 
+// They do not keep frames to others back.
+TEST_F(WaysTest, FramesWithoutAWayWaitUntilTheirClusterIsForgotten) {
+  const auto keep = [&](NodeId to) {
+    ways_.keep({.kind = FrameKind::Credit, .source = 0, .destination = to, .body = {}});
+  };
+  const auto to_cluster_1 = [&](NodeId to, bool) { return to < 8 ? &conduits_[0] : nullptr; };
+  keep(9);
+  keep(5);
+  EXPECT_TRUE(ways_.send_again(0, to_cluster_1));
+  EXPECT_EQ(ways_.sent_again(), 1U);
+  EXPECT_TRUE(ways_.waits());
+  EXPECT_FALSE(ways_.send_again(0, to_cluster_1));
+  ways_.forget(8, 2);
+  EXPECT_FALSE(ways_.waits());
+  keep(9);
+  EXPECT_FALSE(ways_.waits());
+  keep(5);
+  EXPECT_TRUE(ways_.waits());
+}
+
 TEST_F(WaysTest, WhenItIsLostTheOthersServe) {
   EXPECT_TRUE(ways_.lose(2, 1));
   const std::size_t other = ways_.to(1, 5, true, kThin);

@@ -28,6 +28,11 @@ class Batches {
   std::size_t bytes() const { return bytes_; }
   /// The next body, which must be there; it stays until the next call.
   std::span<const std::byte> next();
+  /// Drops all that no frame has taken.
+  void clear() {
+    waiting_.clear();
+    bytes_ = 0;
+  }
 
  private:
   struct Batch {

@@ -23,7 +23,8 @@ struct Envelope {
 };
 
 enum class OpState : std::uint8_t { Idle, Active, Done };
-enum class OpError : std::uint8_t { None, Truncated };
+/// Failed: the peer's cluster has failed (Engine::fail).
+enum class OpError : std::uint8_t { None, Truncated, Failed };
 
 struct Op;
 
@@ -57,6 +58,9 @@ struct SendOp : Op {
   /// Bytes before and behind these of something longer that goes in several messages.
   std::size_t before = 0, behind = 0;
 
+  // Result.
+  OpError error = OpError::None;  ///< Failed: an unknown part of it has been sent
+
   // The engine's own.
   LinkChoice link = kAnyLink;  ///< its link, as for its context
   std::uint64_t number = 0;    ///< of the message, per peer
@@ -77,10 +81,13 @@ struct RecvOp : Op {
   std::byte* buffer = nullptr;
   std::size_t capacity = 0;
   MatchedReceives* tell = nullptr;  ///< hears of the match, if not null
+  /// The process that `source` means; kNobody: any, or unknown. If it fails, so does the receive.
+  NodeId from = kNobody;
 
   // Results.
-  Envelope envelope;              ///< of the message matched
-  OpError error = OpError::None;  ///< Truncated: capacity bytes stored, the rest dropped
+  Envelope envelope;  ///< of the message matched
+  /// Truncated: capacity bytes stored, the rest dropped. Failed: the buffer holds anything.
+  OpError error = OpError::None;
 
   // The engine's own.
   std::size_t received = 0;  ///< bytes stored, once Done

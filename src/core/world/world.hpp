@@ -131,6 +131,8 @@ struct World {
   /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
   /// one.
   bool has_spare_gateways() const;
+  /// Some cluster reaches another only over a third one.
+  bool has_long_ways() const;
   /// Null: this world has no such gateway.
   const Gateway* gateway(NodeId node) const;
   /// All processes of the first part reach each other through shared memory.

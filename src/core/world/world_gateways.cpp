@@ -23,6 +23,12 @@ Place place_of(const World& world, const Gateway& gateway) {
 
 }  // namespace
 
+bool World::has_long_ways() const {
+  return std::any_of(gateways.begin(), gateways.end(), [](const Gateway& gateway) {
+    return std::any_of(gateway.hops.begin(), gateway.hops.end(), [](int hops) { return hops > 1; });
+  });
+}
+
 bool World::has_spare_gateways() const {
   std::vector<int> counts(clusters.size());
   return std::any_of(gateways.begin(), gateways.end(), [&](const Gateway& gateway) {

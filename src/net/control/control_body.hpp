@@ -222,13 +222,26 @@ struct Parted {
   bool operator==(const Parted&) const = default;
 };
 
+/// A cluster has failed, for good: the launcher has decided so, and the run goes on without it.
+/// From gateways to their processes.
+struct Failed {
+  std::size_t cluster = 0;
+  std::string message{};  ///< why
+  static constexpr auto kName = "failed";
+  static void fields(auto& self, auto&& field) {
+    field("cluster", self.cluster);
+    field("message", self.message);
+  }
+  bool operator==(const Failed&) const = default;
+};
+
 }  // namespace control
 
 using ControlBody =
     std::variant<control::Joined, control::Abort, control::Fault, control::Link, control::Lost,
                  control::Without, control::Silent, control::Heard, control::Other, control::Count,
                  control::Crossed, control::Where, control::Here, control::Ask, control::Answer,
-                 control::Grown, control::Parted>;
+                 control::Grown, control::Parted, control::Failed>;
 
 /// A question of this size fits a frame, even if each of its bytes is escaped in JSON.
 inline constexpr std::size_t kMostAsked = 30'000;

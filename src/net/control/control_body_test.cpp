@@ -35,7 +35,8 @@ std::vector<ControlBody> one_of_each() {
           Ask{~0ULL, "{\"do\":\"open\"}"},
           Answer{7, "{\"port\":\"p\"}"},
           Grown{"{\"index\":2}"},
-          Parted{"isthmus-1", "it ended"}};
+          Parted{"isthmus-1", "it ended"},
+          Failed{1, "cluster \"west\" has failed: its job has ended"}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {

@@ -98,6 +98,7 @@ ConduitDriver* Direct::to(core::NodeId node) {
 
 // Tells the peer where this process listens, or, when the peer is to go first, that it should.
 void Direct::invite(Peer& peer, bool unreachable) {
+  if (has_failed(peer.node)) return;
   const bool tell = unreachable || self_ < peer.node;
   peer.invited = peer.invited || tell;
   user_.invite(peer.node, encode_invite({tell ? addresses_for(*links_.to(peer.node))
@@ -113,7 +114,7 @@ std::vector<std::string> Direct::addresses_for(const core::Direct& link) const {
 }
 
 void Direct::take_invite(core::NodeId from, const Invite& invite) {
-  if (links_.to(from) == nullptr || closed_ || leaving_) return;
+  if (links_.to(from) == nullptr || closed_ || leaving_ || has_failed(from)) return;
   const PeerPtr known = peer(from);
   known->asked = true;
   if (known->is_connected) return;
@@ -146,6 +147,9 @@ std::optional<std::string> objection(const core::Direct* link, const Listener::N
 void Direct::accepted(Listener::Newcomer newcomer) {
   const core::Direct* const link = links_.to(newcomer.node);
   std::optional<std::string> reason = closed_ ? "has left the grid" : objection(link, newcomer);
+  if (!reason && has_failed(newcomer.node)) {
+    reason = "goes on without this cluster, which has failed";
+  }
   const PeerPtr known = reason ? nullptr : peer(newcomer.node);
   if (known && known->driver && known->driver->closed()) reason = "has given up this conduit";
   if (reason) {
@@ -283,12 +287,15 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
   options.net = net_of(link);
   options.self = self->self_;
   // Ends with success, with the conduit (its patience), or, before the first, with failure.
-  while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
+  while (!self->closed_ && !self->leaving_ && !self->has_failed(peer->node) &&
+         !(peer->driver && peer->driver->closed())) {
     const bool small = peer->driver && peer->driver->wants_small_segments();
     options.segment = small ? FullPackets::kSmallSegment : 0;
     try {
       auto stream = co_await net::connect(peer->addresses, self->credentials_, options);
-      if (!self->closed_) self->attach(peer, std::move(stream), {});
+      if (!self->closed_ && !self->has_failed(peer->node)) {
+        self->attach(peer, std::move(stream), {});
+      }
       co_return;
     } catch (const std::exception& e) {
       peer->last_failure = e.what();
@@ -325,6 +332,15 @@ std::map<std::size_t, DirectCount> Direct::counts() const {
 void Direct::flush() {
   for (const auto& [node, peer] : peers_) {
     if (peer->driver) peer->driver->flush();
+  }
+}
+
+void Direct::forget(std::size_t cluster) {
+  failed_.insert(cluster);
+  for (const auto& [node, peer] : peers_) {
+    if (world_.cluster_of_node(node) != cluster) continue;
+    peer->has_ended = true;
+    if (peer->driver) peer->driver->close();
   }
 }
 

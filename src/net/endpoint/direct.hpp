@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,6 +94,9 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
   /// The traffic of this process, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
   void flush();
+  /// A cluster has failed: conduits to it close without a word to the user, and no others are
+  /// opened.
+  void forget(std::size_t cluster);
   /// All conduits die.
   void fail(const std::string& why);
   void bye();
@@ -130,6 +134,9 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
   using PeerPtr = std::shared_ptr<Peer>;
 
   PeerPtr peer(core::NodeId node);
+  bool has_failed(core::NodeId node) const {
+    return !failed_.empty() && failed_.contains(world_.cluster_of_node(node));
+  }
   void invite(Peer& peer, bool unreachable);
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void accepted(Listener::Newcomer newcomer) override;
@@ -159,6 +166,7 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
   std::string shm_address_;  // for processes of this host
   std::vector<std::string> tcp_addresses_;
   std::map<core::NodeId, PeerPtr> peers_;
+  std::set<std::size_t> failed_;  // clusters
   // By the peers' cluster.
   std::map<std::size_t, std::shared_ptr<Pacer>> pacers_;
   std::map<std::size_t, std::shared_ptr<core::Crowd>> crowds_;

@@ -159,6 +159,26 @@ TEST_P(DirectTest, WhoeverSpeaksFirstTheConduitStands) {
   EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 1000 && ends_[0].arrived == 2000; }));
 }
 
+TEST_P(DirectTest, AConduitToAFailedClusterClosesWithoutAWord) {
+  EXPECT_FALSE(stands(GetParam()));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  ends_[0].direct->forget(1);
+  EXPECT_FALSE(stands(0));
+  EXPECT_TRUE(run_until([&] { return ends_[1].lost == 1; }));
+  EXPECT_EQ(ends_[0].lost, 0U);
+  EXPECT_TRUE(ends_[0].direct->flushed());
+  EXPECT_TRUE(ends_[0].direct->arrived());
+}
+
+TEST_P(DirectTest, NoConduitIsOpenedToAFailedCluster) {
+  ends_[0].direct->forget(1);
+  EXPECT_FALSE(stands(0));
+  EXPECT_FALSE(stands(1));
+  ASSERT_TRUE(run_until([&] { return ends_[0].invites > 0; }));
+  EXPECT_FALSE(stands(0));
+  EXPECT_EQ(ends_[1].invites, 0);
+}
+
 TEST_P(DirectTest, WhereTheFirstCannotBeReachedTheOtherIs) {
   ends_[0].replaced = {"tcp:127.0.0.1:1"};  // nothing listens there
   EXPECT_FALSE(stands(GetParam()));

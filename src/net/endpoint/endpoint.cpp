@@ -164,6 +164,14 @@ bool Endpoint::cancel(core::RecvOp& op) {
   return locked([&](core::Engine& engine) { return engine.cancel(op); });
 }
 
+void Endpoint::give_up(core::SendOp& op) {
+  locked([&](core::Engine& engine) { engine.give_up(op); });
+}
+
+void Endpoint::give_up(core::RecvOp& op) {
+  locked([&](core::Engine& engine) { engine.give_up(op); });
+}
+
 bool Endpoint::withhold(core::RecvOp& op) {
   return locked([&](core::Engine& engine) { return engine.withhold(op); });
 }

@@ -52,6 +52,14 @@ struct EndpointConfig {
   /// Told that another run is not there any more. Whether the program still needs it: that is a
   /// fault. As `whereabouts`. May be empty.
   std::function<bool(const std::string& run)> needs{};
+  /// The run goes on without clusters that fail (isthmus run --survive). The loss of a way or a
+  /// conduit to another cluster is then not a fault. Its frames wait until the way is back, or the
+  /// launcher says that the cluster has failed. Memory is never lent.
+  bool survives = false;
+  /// Told that a cluster (an index of the world's) has failed; then the engine's operations with it
+  /// end. On the I/O thread, or a thread in a wait or a send: no MPI, no blocking, no call
+  /// of this endpoint. `message`: why, a sentence. May be empty.
+  std::function<void(std::size_t cluster, const std::string& message)> failed{};
 };
 
 class Endpoint {
@@ -81,6 +89,9 @@ class Endpoint {
   void send_gathered();
   void recv(core::RecvOp& op);
   bool cancel(core::RecvOp& op);
+  /// Only with EndpointConfig::survives: else frames under way may use the memory.
+  void give_up(core::SendOp& op);
+  void give_up(core::RecvOp& op);
   bool withhold(core::RecvOp& op);
   void release(core::RecvOp& op, bool served);
   std::optional<core::Envelope> probe(std::uint64_t context, int source, int tag) const;

@@ -92,7 +92,9 @@ void Endpoint::Io::lends(core::NodeId to) {
 void Endpoint::Io::make_direct() {
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, *this);
-  if (config.lend_from != kLendNothing && !core::off(core::Mechanism::Lending)) direct->lend();
+  // A receive that is given up must not be read into any more.
+  if (config.lend_from != kLendNothing && !config.survives && !core::off(core::Mechanism::Lending))
+    direct->lend();
   if (direct->any()) direct->listen(config.ports);
 }
 
@@ -174,6 +176,32 @@ void Endpoint::Io::learn(Gate& /*gate*/, const control::Abort& abort) {
         abort.code);
 }
 
+// One gateway after another says so, and maybe before a growth that it has heard of.
+void Endpoint::Io::learn(Gate& /*gate*/, const control::Failed& news) {
+  if (!failed.emplace(news.cluster, news.message).second) return;
+  if (news.cluster < config.world.clusters.size()) forget(news.cluster, news.message);
+}
+
+void Endpoint::Io::forget(std::size_t index, const std::string& why) {
+  if (index == config.world.cluster_of(config.node)) {
+    return fault("the run goes on without this cluster: " + why, 1);
+  }
+  const core::Cluster& cluster = config.world.clusters[index];
+  const auto first = static_cast<core::NodeId>(cluster.first);
+  const auto count = static_cast<core::NodeId>(cluster.size);
+  if (config.failed) config.failed(index, why);
+  direct->forget(index);
+  ways.forget(first, count);
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    endpoint.engine_.fail(first, count);
+    ++endpoint.answers_;
+    endpoint.publish();
+  }
+  // On its own: a conduit is being read.
+  asio::post(io, [this] { progress(); });
+}
+
 bool Endpoint::Io::deliver(const core::InFrame& frame) {
   bool good = frame.destination == static_cast<core::NodeId>(config.node);
   if (good && frame.kind == core::FrameKind::Invite) {
@@ -196,7 +224,8 @@ void Endpoint::Io::tell_broken(core::NodeId source) {
 
 // The memory stays the receive's while this thread has its turn: only arrivals complete it.
 std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
-  if ((beginning.flags & core::kReturned) != 0) return {};
+  // A receive can be given up while the rest is read.
+  if ((beginning.flags & core::kReturned) != 0 || config.survives) return {};
   std::lock_guard lock(endpoint.mutex_);
   return endpoint.engine_.place(beginning);
 }
@@ -270,6 +299,10 @@ void Endpoint::Io::grow(const std::string& text) {
       if (!config.world.grow(next)) continue;
       ways.grow(next.like);
       bound(config.world.clusters.back());
+      const std::size_t index = config.world.clusters.size() - 1;
+      if (const auto found = failed.find(index); found != failed.end()) {
+        forget(index, found->second);
+      }
     }
   } catch (const std::invalid_argument& wrong) {
     return tell_fault(rank_name() + ": " + wrong.what());

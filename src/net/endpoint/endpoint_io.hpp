@@ -87,11 +87,14 @@ struct Endpoint::Io final : DirectUser {
   void learn(Gate& gate, const control::Silent& body) { fall_silent(gate, body.cluster, body.ask); }
   void learn(Gate& gate, const control::Heard& body) { ways.heard(gate.index, body.cluster); }
   void learn(Gate& gate, const control::Abort& abort);
+  void learn(Gate& gate, const control::Failed& news);
   void learn(Gate& /*gate*/, const control::Fault& body) { fault(body.message, body.code); }
   void learn(Gate& /*gate*/, const auto& /*body*/) {}
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
   void wake();
+  /// A cluster of this world has failed.
+  void forget(std::size_t cluster, const std::string& why);
   /// The window of guests does not depend on the size of this world.
   void bound(const core::Cluster& cluster);
   /// Says which part of the link's rate to a cluster this process could use.
@@ -122,6 +125,7 @@ struct Endpoint::Io final : DirectUser {
   bool open = false;                                 // all gates are ready: frames flow
   std::map<std::size_t, DirectCount> told_crossed;   // by cluster
   std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
+  std::map<std::size_t, std::string> failed;         // clusters, also of growths to come; why
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
   bool said_bye = false;
   std::atomic<std::uint64_t> sent_again{0};

@@ -87,7 +87,7 @@ bool Endpoint::Pump::move_some(std::size_t bytes) {
       }
       ConduitDriver* const way =
           io_.way_to(frame.destination, body > core::kExpressBody, frame.link);
-      if (frame.payload.size() >= kLeastBorrowed && way->borrows()) {
+      if (frame.payload.size() >= kLeastBorrowed && way->borrows() && !io_.config.survives) {
         way->conduit().submit_borrowed(frame);
         const auto borrower = way->shared_from_this();
         if (std::ranges::find(borrowers_, borrower) == borrowers_.end()) {

@@ -12,8 +12,9 @@ namespace isthmus::net {
 // The direct conduit if it exists; else that of a gateway.
 ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk, core::LinkChoice link) {
   const bool chosen = link != core::kAnyLink;
-  const std::size_t cluster =
-      gates.size() > 1 || chosen ? config.world.cluster_of(static_cast<int>(peer)) : 0;
+  const std::size_t cluster = gates.size() > 1 || chosen || config.survives
+                                  ? config.world.cluster_of(static_cast<int>(peer))
+                                  : 0;
   if (!chosen || may_go_directly(cluster, link)) {
     if (ConduitDriver* const driver = direct->to(peer)) {
       return driver->conduit().can_accept(bulk) ? driver : nullptr;
@@ -75,7 +76,8 @@ void Endpoint::Io::lose(const Gate& gate, const control::Lost& lost) {
   const auto process = static_cast<core::NodeId>(lost.rank);
   const bool reached = lost.rank < 0 ? ways.lose(gate.index, lost.cluster)
                                      : ways.lose_process(gate.index, lost.cluster, process);
-  if (!reached) tell_fault(lost.message);
+  // In a run that goes on, frames wait until the launcher has decided.
+  if (!reached && !config.survives) tell_fault(lost.message);
 }
 
 void Endpoint::Io::lose_gate(Gate& gate, const std::string& why) {
@@ -86,7 +88,9 @@ void Endpoint::Io::lose_gate(Gate& gate, const std::string& why) {
     asio::post(io, [this] { progress(); });
     return;
   }
-  if (!open || !ways.lose_gate(gate.index)) return tell_fault(sentence);
+  const bool reached = open && ways.lose_gate(gate.index);
+  const bool goes_on = config.survives && open && first_open_gate() != nullptr;
+  if (!reached && !goes_on) return tell_fault(sentence);
   gate.tell_given_up();
   pass_on_without(gate, {.rank = config.node, .gateway = gate.gateway.node});
   asio::post(io, [this] {
