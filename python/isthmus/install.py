@@ -76,7 +76,7 @@ def find_isthmusd() -> Path:
 
 
 def includedir() -> Path:
-    """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
+    """The folder of isthmus.h, isthmus.f90 and the modules for mpi4py."""
     import sysconfig  # noqa: PLC0415
 
     folders = [

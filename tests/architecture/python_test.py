@@ -12,7 +12,7 @@ PYTHON = Path(__file__).parents[2] / "python"
 ISTHMUS = PYTHON / "isthmus"
 
 # All that stands at the root: the entry point, the installed files, and what programs import.
-ROOT = {"__init__", "__main__", "install", "pages", "topology", "version"}
+ROOT = {"__init__", "__main__", "install", "pages", "survival", "topology", "version"}
 
 
 def order() -> list[str]:

@@ -46,6 +46,12 @@ def test_all_ranks_hear_that_topologies_may_move_them():
     assert "ISTHMUS_REORDER" not in parse_run(["x"]).parts[0].env
 
 
+def test_survival() -> None:
+    options = parse_run(["--survive", "--min-clusters", "2", "x"])
+    assert (options.survive, options.min_clusters) == (True, 2)
+    assert not parse_run(["x"]).survive
+
+
 def test_reproducible_is_for_all_parts() -> None:
     parts = parse_run(["--reproducible", "-n", "1", "x", ":", "-n", "1", "y"]).parts
     assert [part.env["ISTHMUS_REPRODUCIBLE"] for part in parts] == ["1", "1"]

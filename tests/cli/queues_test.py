@@ -193,6 +193,18 @@ def test_a_cluster_without_a_queue(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("key", "option", "said"),
+    [("", "--survive", "--survive asks"), ("survive = true\n", "-v", "'survive' in the grid file")],
+)
+def test_runs_that_survive_are_not_submitted(tmp_path, key, option, said):
+    file = tmp_path / "grid.toml"
+    file.write_text(f'{key}[cluster.east]\nscheduler = "slurm"\n')
+    done = submit("-g", file, "-n", 4, "--dry-run", option, "x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [("90min", 5400), ("2 h", 7200), ("30:00", 1800), ("02:00:00", 7200), ("100:00:01", 360001),
      ("1-00", 86400), ("1-12:30", 131400), ("2-00:00:05", 172805)],

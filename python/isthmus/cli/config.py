@@ -15,7 +15,7 @@ def config(
         bool,
         typer.Option(
             "--includedir",
-            help="Print the folder of isthmus.h, isthmus.f90 and isthmus_topology.py.",
+            help="Print the folder of isthmus.h, isthmus.f90 and the modules for mpi4py.",
         ),
     ] = False,
 ) -> None:

@@ -131,6 +131,7 @@ class ClusterSpec(Table):
     setup: list[str] = []
     wdir: Absolute | None = None
     program: PathThere | None = None
+    may_leave: bool = False
 
     @property
     def grids(self) -> tuple[str, ...]:
@@ -240,13 +241,15 @@ class InnerSpec(Table):
 class Grid(Table):
     """A whole grid file; clusters stand in the order of the file. `patience` holds for links
     without their own. `files` is the cluster with the files of processes of several clusters.
-    `reproducible`: reductions have one order over ranks. `grid` is empty once the file is read:
-    clusters of inner grids are among the others."""
+    `reproducible`: reductions have one order over ranks. `survive`: the run goes on without
+    clusters that fail. `grid` is empty once the file is read: clusters of inner grids are among the
+    others."""
 
     patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None
     files: str | None = None
     reproducible: bool = False
+    survive: bool = False
     grid: dict[str, InnerSpec] = {}
     cluster: dict[str, ClusterSpec] = {}
     network: dict[str, NetworkSpec] = {}

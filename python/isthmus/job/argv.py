@@ -40,6 +40,8 @@ class RunOptions:
     job: JobOptions
     hosts: list[Host] | None = None  # instead of a grid file
     oversubscribe: bool = False  # more ranks than slots
+    survive: bool = False  # go on without clusters that fail
+    min_clusters: int | None = None
 
 
 # Isthmus's own variables that all ranks need with the same value, without -x.
@@ -97,6 +99,8 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
             ),
             hosts=_hosts(first),
             oversubscribe=first.oversubscribe,
+            survive=first.survive,
+            min_clusters=first.min_clusters,
         )
     except UsageError as error:
         raise joined(all_errors(_steps(parts, environ)) or [error]) from None

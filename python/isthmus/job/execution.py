@@ -14,6 +14,7 @@ from isthmus.job.joboptions import JobOptions
 from isthmus.job.runner import run_job
 from isthmus.place.placement import with_room
 from isthmus.place.plan import Plan, make_plan
+from isthmus.place.survival import of_run
 from isthmus.run.members import close_door, command_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def run(options: RunOptions) -> int:
     far = job.guests_at is not None or allocation.inside(os.environ)
     plan = make_plan(
         grid, options.parts, options.map, outward=outward, guests=options.guests, far=far
+    )
+    plan.survival = of_run(
+        grid,
+        [cluster.name for cluster in plan.clusters],
+        survive=options.survive,
+        least=options.min_clusters,
     )
     shield = not options.dry_run
     commands = [command_of(plan, agent, str(Path.cwd()), shield=shield) for agent in plan.agents]

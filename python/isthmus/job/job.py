@@ -32,11 +32,12 @@ from isthmus.run.members import Member, Members
 from isthmus.run.ports import Ports
 from isthmus.run.questions import Questions
 from isthmus.run.rankoutput import RankOutput
-from isthmus.run.reasons import Reasons, how_exited
+from isthmus.run.reasons import Reasons, ended_badly, how_exited
 from isthmus.run.signals import Signals
 from isthmus.run.silence import Silences
 from isthmus.run.spawning import Spawning
 from isthmus.run.stats import Stats
+from isthmus.run.surviving import Surviving
 from isthmus.run.suspension import Suspension
 from isthmus.run.whereabouts import Whereabouts
 from isthmus.seeing.gathering import Gathered, Gathering
@@ -90,6 +91,7 @@ class Job:
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
+        self._surviving = Surviving(plan, self._members, self._ending, limits, voice)
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
         self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None
@@ -151,6 +153,7 @@ class Job:
                 self._input.stop()
             if self._revival:
                 await self._revival.stop()
+        await self._surviving.finish()
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
@@ -210,7 +213,10 @@ class Job:
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
-        agent = self._members.ranked[0].agent
+        member = self._members.ranked[0]
+        agent = member.agent
+        if member.failed:
+            return  # nobody reads it any more
         if data is None:
             await agent.send("stdin-eof")
         else:
@@ -244,7 +250,7 @@ class Job:
     async def _heard(self, agent: Agent, message: Message, payload: bytes) -> None:
         assert self._output
         member = self._members.of(agent)
-        if member.dropped:
+        if member.dropped or (member.leaving and message["op"] not in ("output", "exit")):
             return
         match message["op"]:
             case "output":
@@ -282,6 +288,8 @@ class Job:
             case "notice":
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
+            case "suspect":
+                self._surviving.suspect(message)
             case "fault":
                 self._reasons.fault(message)
                 self._closing.heard()
@@ -334,6 +342,10 @@ class Job:
         self._voice.narrate(f"{member.agent.label}: ended with status {status}")
         if not member.joined and self._spawning and self._spawning.exited(member, status, number):
             return
+        bad = "" if member.failed or member.killing else ended_badly(member, message)
+        if member.failed or (bad and self._surviving.takes(member, bad)):
+            self._members.changed()
+            return
         self._reasons.exit(member, message)
         if not status and all(member.plan is not agent for agent in self._plan.agents):
             self._members.later(self._release(member))
@@ -348,7 +360,9 @@ class Job:
 
     def _agent_lost(self, agent: Agent, sentence: str) -> None:
         member = self._members.of(agent)
-        if member.dropped:
+        if member.dropped or member.leaving:
+            member.lost = True
+            self._members.changed()
             return
         member.lost = True
         spare = self._reasons.is_spare(member)
@@ -358,6 +372,8 @@ class Job:
             pass
         elif spare:
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
+        elif self._surviving.takes(member, sentence):
+            pass
         elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._ending.end(1, sentence, Weight.FAULT)
         self._members.changed()
@@ -392,4 +408,4 @@ class Job:
         self._ending.end(128 + signal.SIGPIPE, "", Weight.USER)
 
     async def _until_exited(self) -> None:
-        await self._members.until(lambda: all(member.exited for member in self._members.ranked))
+        await self._members.until(lambda: all(m.exited or m.failed for m in self._members.ranked))

@@ -290,6 +290,26 @@ class PartOptions:
             panel=_WHOLE_RUN,
         ),
     ] = False
+    survive: Annotated[
+        bool,
+        Option(
+            "--survive",
+            help="Go on without clusters that fail: whose ranks are killed, or which are not "
+            "reached any more. The others get errors from calls that need them. "
+            "'survive' and 'may_leave' in the grid file do the same.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = False
+    min_clusters: Annotated[
+        int | None,
+        Option(
+            least=1,
+            most=1 << 24,
+            metavar="N",
+            help="With --survive: end the run when fewer than N clusters are left. Default: 1.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = None
     guests: Annotated[
         bool,
         Option(

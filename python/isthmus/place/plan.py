@@ -15,6 +15,7 @@ from isthmus.grid.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.grid.gridkeys import SPREADING, Reach
 from isthmus.place.placement import Block, Part, place
 from isthmus.place.rankmap import RankMap
+from isthmus.place.survival import Survival
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class Plan:
     """Seconds, for links without a patience of their own, and for links to other runs."""
     guest_services: dict[str, str] = field(default_factory=dict)
     """As `services`, for all that clusters of this run reach and other runs may meet it at."""
+    survival: Survival | None = None
+    """The clusters that may fail while the others go on; None: none may."""
     outward: bool = False
     """Ranks report at the end, or reach other runs, by gateways: even a single cluster needs
     one."""

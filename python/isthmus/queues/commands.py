@@ -26,6 +26,7 @@ from isthmus.job.argv import RunOptions
 from isthmus.job.execution import tell_files, tell_networks, tell_reproducible
 from isthmus.place.placement import with_room
 from isthmus.place.plan import Plan, make_plan
+from isthmus.place.survival import asked_for
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
@@ -60,6 +61,12 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
                 f"cluster '{name}' has 'start', but `isthmus submit` needs ssh",
                 "Name its host by 'host', or start the job by `isthmus run`.",
             )
+    if asked := asked_for(grid, survive=run.survive, least=run.min_clusters):
+        raise UsageError(
+            f"`isthmus submit` does not support runs that survive clusters yet, but {asked} asks "
+            "for one",
+            "Leave it out, or start the job by `isthmus run`.",
+        )
     if run.oversubscribe:
         grid = grid.model_copy(update={"cluster": with_room(grid.cluster, run.parts)})
     tell_networks(Path(file), grid, run, Voice(run.verbose))

@@ -45,7 +45,7 @@ class Closing:
     def _of(self, member: Member) -> float:
         assert self._ending.outcome
         ranked = self._members.ranked
-        gone = [other for other in ranked if other.exited]
+        gone = [other for other in ranked if other.exited and not other.failed]
         orderly = bool(gone) and all((m.exited or {}).get("finalized") for m in gone)
         return self._grace.of(
             self._ending.outcome,
@@ -77,4 +77,4 @@ class Closing:
             await asyncio.wait_for(self._members.news(), limit)
 
     def _all_gone(self) -> bool:
-        return all(m.exited or m.lost for m in self._members.ranked if m.spawned)
+        return all(m.exited or m.lost or m.failed for m in self._members.ranked if m.spawned)

@@ -50,7 +50,7 @@ class Configuring:
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": self._grids() | ports | cluster.spec.env,
+            "env": self._grids() | self._survival() | ports | cluster.spec.env,
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
@@ -70,6 +70,9 @@ class Configuring:
                 members.setdefault(grid, []).append(cluster.name)
         entries = (f"{grid}={','.join(names)}" for grid, names in members.items())
         return {"ISTHMUS_GRIDS": ";".join(entries)} if members else {}
+
+    def _survival(self) -> dict[str, str]:
+        return {"ISTHMUS_SURVIVE": "1"} if self._plan.survival else {}
 
     def _awaits(self, node: int) -> dict[str, list[str]]:
         """The services at which others call a gateway, if any."""
@@ -95,6 +98,8 @@ class Configuring:
             settings["accept_plain_ranks"] = True
         if self._plan.alone:
             settings["alone"] = True
+        if self._plan.survival:
+            settings["survives"] = True
         for variable, key in OF_AGENTS.items():
             if value := os.environ.get(variable):
                 settings[key] = value

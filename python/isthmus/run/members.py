@@ -35,6 +35,8 @@ class Member:
     killing: bool = False  # its ranks are being ended by this launcher
     verdict: str = ""  # why a scheduler has ended its ranks, unless this launcher did
     dropped: bool = False  # no longer part of the run
+    failed: bool = False  # its cluster has failed, and the run goes on
+    leaving: bool = False  # so its agent is being ended, too
     chatter: Chatter = field(default_factory=Chatter)
 
     def __post_init__(self) -> None:
@@ -135,7 +137,7 @@ class Members:
     @property
     def running(self) -> list[Member]:
         """Members whose ranks have started and not ended."""
-        return [m for m in self.ranked if m.spawned and not m.exited and not m.lost]
+        return [m for m in self.ranked if m.spawned and not (m.exited or m.lost or m.failed)]
 
     def changed(self) -> None:
         self._news.set()

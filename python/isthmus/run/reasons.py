@@ -65,7 +65,6 @@ class Reasons:
 
     def exit(self, member: Member, message: Message) -> None:
         """The native launcher of a member has ended."""
-        label = member.agent.label
         status, number = how_exited(member, message)
         before = self._ending.outcome
         if member.killing:
@@ -80,15 +79,8 @@ class Reasons:
             host = member.chatter.host
             sentence = of_the_rank(before.sentence, member.cluster.name, status, number, host)
             self._ending.replace(status & 0xFF or 1, sentence)
-        elif status:
-            said = f"{label}: the program {how_ended(status, number, member.chatter.host)}"
-            if died := _died(message):
-                cluster = member.cluster.name
-                said = of_the_rank(died, cluster, status, number, member.chatter.host)
+        elif said := _program_ended(member, message):
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
-        elif message.get("joined") and not message.get("finalized"):
-            gone = _died(message) or f"{label}: a rank ended without MPI_Finalize"
-            self._ending.end(1, left_the_others(gone), Weight.EXIT)
         self.look_for_waiting()
 
     def output(self, member: Member, fd: int, data: bytes) -> None:
@@ -136,6 +128,8 @@ class Reasons:
         if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
             return
         for member in self._members.ranked:
+            if member.failed:
+                continue
             if member.lost and not member.verdict and why_gone:
                 member.verdict = await why_gone(member.cluster.name)
             if member.verdict:
@@ -172,6 +166,26 @@ class Reasons:
             for cluster in gateway.clusters
             if cluster < count
         )
+
+
+def ended_badly(member: Member, message: Message) -> str:
+    """Words for a native job that has failed, or nothing."""
+    if member.verdict:
+        return f"{member.agent.label}: {member.verdict}"
+    return _launcher_killed(member, message) or _program_ended(member, message)
+
+
+def _program_ended(member: Member, message: Message) -> str:
+    """Words for a program that has failed, or nothing."""
+    label, host = member.agent.label, member.chatter.host
+    status, number = how_exited(member, message)
+    if status:
+        if died := _died(message):
+            return of_the_rank(died, member.cluster.name, status, number, host)
+        return f"{label}: the program {how_ended(status, number, host)}"
+    if message.get("joined") and not message.get("finalized"):
+        return left_the_others(_died(message) or f"{label}: a rank ended without MPI_Finalize")
+    return ""
 
 
 def _died(message: Message) -> str:

@@ -67,6 +67,8 @@ class Spawning:
                 first=self._growing.size,
                 part=self._growing.parts,
             )
+            for growth in growths:
+                self._check_living(growth)
             starts = [self._start(growth) for growth in growths]
             self._starting.update({id(start.member): start for start in starts})
             try:
@@ -94,6 +96,13 @@ class Spawning:
         """As `failed`, for the end of a native launcher."""
         how = how_ended(status, number) if status else "ended"
         return self.failed(member, f"the program {how} without having called MPI_Init")
+
+    def _check_living(self, growth: Growth) -> None:
+        home = self._growing.plan.clusters[growth.like]
+        if any(member.failed and member.cluster is home for member in self._members):
+            raise RunError(
+                f'processes cannot be spawned in cluster "{home.name}", which has failed'
+            )
 
     # -- one after the other -----------------------------------------------------------------
 

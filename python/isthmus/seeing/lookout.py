@@ -250,6 +250,8 @@ def _doing(member: Member, here: Message | None) -> dict[str, Any]:
 
 
 def _state_of(member: Member) -> str:
+    if member.failed:
+        return "failed"
     if member.exited:
         return "ended"
     if member.lost:

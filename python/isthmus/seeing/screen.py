@@ -21,6 +21,7 @@ _STATES = {
     "starting": "starting",
     "ended": "ended",
     "lost": "lost with their agent",
+    "failed": "of a cluster that has failed",
 }
 
 

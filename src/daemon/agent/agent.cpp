@@ -66,6 +66,7 @@ class Agent {
   void join(const ControlMessage& message);
   void serve(const ControlMessage& message);
   void part(const ControlMessage& message);
+  void forget(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -176,6 +177,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"junction", &Agent::join},
                                                        {"serve", &Agent::serve},
                                                        {"part", &Agent::part},
+                                                       {"failed", &Agent::forget},
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
@@ -370,6 +372,12 @@ void Agent::serve(const ControlMessage& message) {
 
 void Agent::part(const ControlMessage& message) {
   if (gateways_) gateways_->part(read_part(message.body));
+}
+
+void Agent::forget(const ControlMessage& message) {
+  const FailedRequest request = read_failed(message.body);
+  log::warn("{}", request.message);
+  if (gateways_) gateways_->failed(request);
 }
 
 void Agent::spawn(const ControlMessage& message) {

@@ -30,6 +30,12 @@ void GatewayReports::fault(const std::string& text, int code) {
   channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
 }
 
+void GatewayReports::suspect(core::NodeId gateway, std::size_t cluster, const std::string& text) {
+  if (ending_.stopping) return;
+  log::warn("{}", text);
+  channel_.send({{"op", "suspect"}, {"gateway", gateway}, {"cluster", cluster}, {"message", text}});
+}
+
 void GatewayReports::silence(const LinkSilence& silence) {
   if (ending_.stopping) return;
   const auto seconds = [](std::chrono::milliseconds time) {

@@ -27,6 +27,7 @@ class GatewayReports final : public GatewayUser {
   void joined(const std::string& cluster, int size) override;
   void abort(int rank, int code, const std::string& text) override;
   void fault(const std::string& text, int code) override;
+  void suspect(core::NodeId gateway, std::size_t cluster, const std::string& text) override;
   void warning(const std::string& text) override;
   void rejected(const std::string& text) override;
   void abandoned() override { abandoned_(); }

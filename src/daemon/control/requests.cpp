@@ -303,6 +303,11 @@ PartRequest read_part(const json& body) {
   return {keys.get<std::string>("run"), keys.get<std::string>("message")};
 }
 
+FailedRequest read_failed(const json& body) {
+  const Keys keys(body, "failed");
+  return {static_cast<std::size_t>(keys.count("cluster", 0)), keys.get<std::string>("message")};
+}
+
 AnswerRequest read_answer(const json& body) {
   const Keys keys(body, "answer");
   AnswerRequest request;

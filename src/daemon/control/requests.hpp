@@ -123,6 +123,12 @@ struct PartRequest {
   std::string run, message;
 };
 
+/// A cluster, by its index in the world, has failed: the run goes on without it.
+struct FailedRequest {
+  std::size_t cluster = 0;
+  std::string message;  ///< why, a sentence
+};
+
 /// The next bytes of a trace.
 struct TraceRequest {
   std::string name;  ///< as `traces` tells it
@@ -138,6 +144,7 @@ core::Growth read_grow(const nlohmann::json& body);
 JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
+FailedRequest read_failed(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
 /// The time that a native launcher has to end by itself before a signal. Empty: the agent's
 /// default.

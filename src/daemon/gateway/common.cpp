@@ -10,13 +10,19 @@ Common::Common(asio::io_context& context, GatewayConfig settings, GatewayUser& h
     : io(context),
       config(std::move(settings)),
       user(&hears),
-      router({config.node, config.failover}),
+      router({config.node, config.failover, config.survives}),
       peers(context, router, config.node, *this) {}
 
 void Common::fault(const std::string& sentence, int code) {
   if (over()) return;
   fail(net::control::Fault{code, sentence}, sentence, core::kNobody);
   user->fault(sentence, code);
+}
+
+void Common::suspect(std::size_t cluster, const std::string& sentence) {
+  if (!config.survives || !router.opened()) return fault(sentence);
+  if (over() || router.forgotten_cluster(cluster) || !suspected_.insert(cluster).second) return;
+  user->suspect(config.node, cluster, sentence);
 }
 
 std::string Common::name(core::NodeId node) const {

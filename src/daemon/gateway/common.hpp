@@ -4,6 +4,7 @@
 #include <asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,8 @@ struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
 
   /// The job cannot go on, since something broke here. Calls GatewayUser::fault, once.
   void fault(const std::string& sentence, int code = 1);
+  /// As `fault`, of a cluster: if the run survives, it goes on, and GatewayUser::suspect is called.
+  void suspect(std::size_t cluster, const std::string& sentence);
   bool over() const { return closing || closed || faulted; }
   std::string name(core::NodeId node) const;
   /// The service at this address; null: it has no key for it.
@@ -54,6 +57,9 @@ struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
   core::Router router;
   Peers peers;
   bool faulted = false, closing = false, closed = false;
+
+ private:
+  std::set<std::size_t> suspected_;
 };
 
 }  // namespace isthmus::daemon

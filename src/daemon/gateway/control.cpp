@@ -7,6 +7,7 @@ namespace isthmus::daemon {
 namespace control = net::control;
 
 void Control::take(Peer& from, const core::InFrame& frame) {
+  if (gateway_.router.forgotten(from.node)) return;  // its end must not be that of the others
   if (const auto share = net::decode_share(frame.body)) {
     if (from.is_process()) sharing_.learn(from.node, *share);
     return;
@@ -80,7 +81,12 @@ void Control::learn(Peer& from, const control::Abort& abort) {
   gateway_.user->abort(abort.rank, abort.code, abort.message);
 }
 
+// A process that cannot go on ends its cluster alone, if the run survives that.
 void Control::learn(Peer& from, const control::Fault& fault) {
+  if (from.is_process() && gateway_.config.survives && gateway_.router.opened()) {
+    const std::size_t cluster = gateway_.router.world()->cluster_of_node(from.node);
+    return gateway_.suspect(cluster, fault.message);
+  }
   if (!gateway_.fail(fault, fault.message, from.node)) return;
   gateway_.user->fault(fault.message, fault.code);
 }

@@ -14,7 +14,10 @@ using testing::IsEmpty;
 
 class ControlTest : public testing::Test {
  protected:
-  ControlTest() { gateway_->router.learn_world(PartsTestbed::world(), {}); }
+  explicit ControlTest(bool survives = false)
+      : gateway_(std::make_shared<PartsTestbed>(io_, survives)) {
+    gateway_->router.learn_world(PartsTestbed::world(), {});
+  }
 
   void take(Peer& from, const net::ControlBody& body) {
     const auto bytes = net::encode_control(body);
@@ -25,7 +28,7 @@ class ControlTest : public testing::Test {
   }
 
   asio::io_context io_;
-  std::shared_ptr<PartsTestbed> gateway_ = std::make_shared<PartsTestbed>(io_);
+  std::shared_ptr<PartsTestbed> gateway_;
   Peer& first_ = gateway_->add(0);
   Peer& second_ = gateway_->add(1);
   Peer& other_ = gateway_->add(PartsTestbed::kOther);
@@ -36,6 +39,11 @@ class ControlTest : public testing::Test {
   Tuning tuning_{*gateway_, sharing_};
   Processes processes_{*gateway_, sharing_, presence_};
   Control control_{*gateway_, processes_, sharing_, tuning_, readiness_, presence_};
+};
+
+class ControlOfSurvivors : public ControlTest {
+ protected:
+  ControlOfSurvivors() : ControlTest(true) {}
 };
 
 TEST_F(ControlTest, AGatewaysProcessesAreToldToAllNeighboursButTheOneThatSaysSo) {
@@ -75,6 +83,36 @@ TEST_F(ControlTest, AProcessThatJoinsLaterLearnsHowTheWorldHasGrown) {
   gateway_->told(second_);
   take(second_, said::Joined{1});
   EXPECT_THAT(gateway_->told(second_), ElementsAre(grown));
+}
+
+TEST_F(ControlTest, ProcessesLearnOfAClusterThatHasFailedAlsoThoseThatJoinLater) {
+  take(first_, said::Joined{0});
+  ASSERT_TRUE(gateway_->router.forget(1));
+  processes_.forget(1, "it broke");
+  const net::ControlBody failed = said::Failed{1, "it broke"};
+  EXPECT_THAT(gateway_->told(first_), ElementsAre(failed));
+  gateway_->told(second_);
+  take(second_, said::Joined{1});
+  EXPECT_THAT(gateway_->told(second_), ElementsAre(failed));
+}
+
+TEST_F(ControlTest, AFailedClusterDoesNotEndTheOthers) {
+  ASSERT_TRUE(gateway_->router.forget(1));
+  take(other_, said::Fault{1, "its end"});
+  EXPECT_FALSE(gateway_->faulted);
+}
+
+TEST_F(ControlOfSurvivors, AProcessThatCannotGoOnMakesItsClusterSuspectOnce) {
+  gateway_->router.open();
+  take(first_, said::Fault{1, "rank 0 has no gateway"});
+  take(second_, said::Fault{1, "rank 1 has no gateway"});
+  EXPECT_FALSE(gateway_->faulted);
+  EXPECT_THAT(gateway_->told_suspicions, ElementsAre(std::pair(0, "rank 0 has no gateway")));
+}
+
+TEST_F(ControlOfSurvivors, BeforeAllHaveJoinedThatIsAFaultOfAll) {
+  take(first_, said::Fault{1, "rank 0 has no gateway"});
+  EXPECT_TRUE(gateway_->faulted);
 }
 
 TEST_F(ControlTest, AFaultGoesToAllButItsSenderOnce) {

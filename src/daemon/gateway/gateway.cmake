@@ -14,6 +14,7 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_links_test.cpp
     gateway/gateway_reconnect_test.cpp
     gateway/gateway_set_test.cpp
+    gateway/gateway_survival_test.cpp
     gateway/gateway_thread_test.cpp
     gateway/control_test.cpp
     gateway/link_figures_test.cpp

@@ -62,6 +62,15 @@ void Gateway::part(const std::string& run, const std::string& sentence) {
   state_->act();
 }
 
+void Gateway::failed(std::size_t cluster, const std::string& message) {
+  if (state_->over() || !state_->router.forget(cluster)) return;
+  state_->readiness.forget(cluster);
+  state_->processes.forget(cluster, message);
+  state_->links.forget();
+  state_->control.check_ready();
+  state_->act();
+}
+
 void Gateway::fault(const std::string& message, int code) {
   if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);
 }

@@ -48,6 +48,9 @@ struct GatewayConfig {
   /// It takes the place of one that has died, and serves nobody itself. Its neighbours connect to
   /// it when they like, and send at once.
   bool anew = false;
+  /// The run goes on without clusters that fail. Once all have joined, the gateway suspects a
+  /// cluster where it would else report a fault of it.
+  bool survives = false;
   /// Services that links may use: a link's address is "service:" and the service's `at`.
   std::vector<net::Service> services{};
 };
@@ -138,6 +141,11 @@ class GatewayUser {
   virtual void abort(int /*rank*/, int /*code*/, const std::string& /*message*/) {}
   /// Something broke, here or elsewhere; the message says what and where.
   virtual void fault(const std::string& /*message*/, int /*code*/) {}
+  /// Only if the run survives: a cluster seems to have failed. Either no way from this gateway
+  /// leads there, or it is the gateway's own and a process vanished. Somebody decides which cluster
+  /// has failed, and calls Gateway::failed. Once for each cluster.
+  virtual void suspect(core::NodeId /*gateway*/, std::size_t /*cluster*/,
+                       const std::string& /*sentence*/) {}
   /// The job goes on, but not as it should: a link is lost, files are short.
   virtual void warning(const std::string& /*sentence*/) {}
   /// No process is left: all go on by other gateways. Once.
@@ -192,6 +200,11 @@ class Gateway {
   std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
   /// Another run is not there any more: ends its junctions, and tells the processes.
   void part(const std::string& run, const std::string& sentence);
+
+  /// A cluster has failed, for good, and the run goes on without it; `message` says why. Tells all
+  /// processes, also those that join later. Frames from there or to there are dropped, its conduits
+  /// are closed, and it is refused.
+  void failed(std::size_t cluster, const std::string& message);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call GatewayUser::fault.

@@ -43,6 +43,7 @@ GatewayConfig settings_of(const ConfigureRequest& request, core::NodeId node) {
   config.connect_timeout = seconds_or(request.settings, "connect_timeout", config.connect_timeout);
   config.services = request.services;
   config.anew = request.settings.value("anew", json(false)) == true;
+  config.survives = request.settings.value("survives", json(false)) == true;
   config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
   config.accept_plain_ranks = request.settings.value("accept_plain_ranks", json(false)) == true;
   return config;
@@ -195,6 +196,12 @@ std::vector<std::string> GatewaySet::places_beside(core::NodeId node) const {
 void GatewaySet::part(const PartRequest& request) {
   for (const GatewayMember& member : state_->members) {
     member.want([request](Gateway& gateway) { gateway.part(request.run, request.message); });
+  }
+}
+
+void GatewaySet::failed(const FailedRequest& request) {
+  for (const GatewayMember& member : state_->members) {
+    member.want([request](Gateway& gateway) { gateway.failed(request.cluster, request.message); });
   }
 }
 

@@ -45,6 +45,9 @@ class GatewaySet {
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
 
+  /// As Gateway::failed, for all gateways.
+  void failed(const FailedRequest& request);
+
   /// As Gateway::ask_crossed.
   void ask_crossed();
 

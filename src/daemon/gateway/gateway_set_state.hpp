@@ -63,6 +63,9 @@ struct GatewaySet::State {
     void fault(const std::string& message, int code) override {
       thread.tell([=, this] { set.fault(node, message, code); });
     }
+    void suspect(core::NodeId gateway, std::size_t cluster, const std::string& sentence) override {
+      thread.tell([=, this] { set.user.suspect(gateway, cluster, sentence); });
+    }
     void warning(const std::string& sentence) override {
       thread.tell([=, this] { set.user.warning(sentence); });
     }

@@ -65,6 +65,7 @@ struct BedOptions {
   std::chrono::milliseconds handshake_timeout = net::kHandshakeLimit;
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
   std::string host = "127.0.0.1";       // where gateways listen
+  bool survives = false;                // the run, a cluster's failure
   std::vector<std::size_t> plain{};     // clusters whose ranks and gateways do not encrypt
 };
 
@@ -169,6 +170,7 @@ class Testbed {
     config.node = rank;
     config.job = "job";
     config.secret = "secret";
+    config.survives = options_.survives;
     return config;
   }
 
@@ -242,6 +244,20 @@ class Testbed {
   std::string warning(std::size_t i) { return warnings_[i]->get(); }
   LinkSilence silence(std::size_t i) { return silences_[i]->get(); }
   LinkSilence silence_over(std::size_t i) { return silences_over_[i]->get(); }
+  /// The sentence of gateway i's suspicion of a cluster.
+  std::string suspicion(std::size_t i, std::size_t cluster) {
+    return suspicions_[i][cluster]->get();
+  }
+  bool suspects(std::size_t i, std::size_t cluster) { return suspicions_[i][cluster]->there(); }
+  /// All gateways that are there hear that a cluster has failed.
+  void tell_failed(std::size_t cluster) {
+    on_io([&] {
+      for (auto& gateway : gateways_) {
+        if (gateway) gateway->failed(cluster, "cluster " + std::to_string(cluster) + " has failed");
+      }
+      return 0;
+    });
+  }
   const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }
   const core::World& world() const { return world_; }
   asio::io_context& io() { return io_; }
@@ -291,6 +307,9 @@ class Testbed {
       bed.gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) +
                                   " " + message);
     }
+    void suspect(core::NodeId, std::size_t cluster, const std::string& sentence) override {
+      bed.suspicions_[i][cluster]->set(sentence);
+    }
     void abandoned() override { bed.abandoned_[i]->set(true); }
     void warning(const std::string& sentence) override { bed.warnings_[i]->set(sentence); }
     void silence(const LinkSilence& silence) override {
@@ -315,6 +334,10 @@ class Testbed {
       abandoned_.push_back(std::make_unique<Awaited<bool>>());
       silences_.push_back(std::make_unique<Awaited<LinkSilence>>());
       silences_over_.push_back(std::make_unique<Awaited<LinkSilence>>());
+      suspicions_.emplace_back();
+      for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
+        suspicions_.back().push_back(std::make_unique<Awaited<std::string>>());
+      }
     }
     GatewayConfig config;
     config.node = node(i);
@@ -327,6 +350,7 @@ class Testbed {
     config.connect_timeout = options_.connect_timeout;
     config.handshake_timeout = options_.handshake_timeout;
     config.anew = anew;
+    config.survives = options_.survives;
     for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
       config.accept_plain_ranks |= serves(i, c) && is_plain(c);
     }
@@ -400,6 +424,7 @@ class Testbed {
   std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
   std::vector<std::unique_ptr<Awaited<bool>>> abandoned_;
   std::vector<std::unique_ptr<Awaited<LinkSilence>>> silences_, silences_over_;
+  std::vector<std::vector<std::unique_ptr<Awaited<std::string>>>> suspicions_;  // by cluster
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
 };

@@ -132,7 +132,7 @@ asio::awaitable<void> Links::dialling([[maybe_unused]] std::shared_ptr<Common> a
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!gateway_.over()) {
     const Peer* const known = gateway_.peers.find(to);
-    if (known != nullptr && !known->open()) co_return;
+    if ((known != nullptr && !known->open()) || gateway_.router.forgotten(to)) co_return;
     bool hopeless = false;
     try {
       auto stream = co_await reach(link);
@@ -213,6 +213,9 @@ std::optional<std::string> Links::objection(const net::Listener::Newcomer& newco
   if (world && world->gateway(node) == nullptr) {
     return fmt::format("gateway {} is not of this grid", node - core::kFirstGateway);
   }
+  if (gateway_.router.forgotten(node)) {
+    return "its cluster has failed, and the run goes on without it";
+  }
   if (known != nullptr && known->neighbour->left) return "it has said goodbye already";
   if (known != nullptr && known->driver->closed()) return "has given up this link";
   if (gateway_.config.accept_plain) return std::nullopt;
@@ -289,15 +292,30 @@ void Links::ended(Peer& peer) {
   gateway_.router.left(*peer.neighbour);
   gateway_.act();
   if (gateway_.closing) return gateway_.check_closed();
-  if (presence_.any_inside()) {
-    gateway_.fault(gateway_.name(peer.node) + " has closed while the program was still running");
+  if (presence_.any_inside()) closed_too_early(peer);
+}
+
+void Links::closed_too_early(const Peer& peer) {
+  const std::string sentence =
+      gateway_.name(peer.node) + " has closed while the program was still running";
+  const auto& world = gateway_.router.world();
+  const core::Gateway* const gateway = world ? world->gateway(peer.node) : nullptr;
+  if (gateway == nullptr || gateway->clusters.empty()) return gateway_.fault(sentence);
+  for (const std::size_t cluster : gateway->clusters) gateway_.suspect(cluster, sentence);
+}
+
+void Links::forget() {
+  for (auto& [node, peer] : gateway_.peers) {
+    if (peer.is_process() || peer.is_junction() || !gateway_.router.forgotten(node)) continue;
+    sharing_.forget(node);
+    peer.driver->close();
   }
 }
 
 void Links::dead(Peer& peer, const std::string& reason) {
   if (gateway_.closing) return gateway_.check_closed();
   sharing_.forget(peer.node);
-  if (peer.neighbour->left || gateway_.faulted) return;
+  if (peer.neighbour->left || gateway_.faulted || gateway_.router.forgotten(peer.node)) return;
   if (peer.conduit().peer_anew() && only_forwards(peer.node)) return renew(peer);
   std::string sentence = "the link " + name(peer.node) + " is lost: the other end " + reason;
   if (const Dialled* const mine = dialled_to(peer.node)) {

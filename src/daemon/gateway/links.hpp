@@ -42,6 +42,9 @@ class Links final : public StreamOpener, private PeerKind {
   /// Takes the connection of a gateway without objections.
   void welcome(net::Listener::Newcomer newcomer);
 
+  /// A cluster has failed: closes the links to its gateways, and opens them no more.
+  void forget();
+
   /// Tries no more, and calls nobody.
   void close();
 
@@ -63,6 +66,7 @@ class Links final : public StreamOpener, private PeerKind {
   Peer& add(core::NodeId node);
   core::ConduitConfig settings(core::NodeId node);
   void tell_what_is_known(Peer& peer);
+  void closed_too_early(const Peer& peer);
   bool only_forwards(core::NodeId node) const;
   void renew(Peer& peer);
   Dialled* dialled_to(core::NodeId to);

@@ -18,8 +18,11 @@ namespace isthmus::daemon {
 struct PartsTestbed final : Common, PeerKind, GatewayUser {
   static constexpr core::NodeId kSelf = core::kFirstGateway, kOther = kSelf + 1, kRelay = kSelf + 2;
 
-  explicit PartsTestbed(asio::io_context& context)
-      : Common(context, {.node = kSelf, .cluster = "a", .job = "job", .secret = "secret"}, *this) {}
+  explicit PartsTestbed(asio::io_context& context, bool survives = false)
+      : Common(
+            context,
+            {.node = kSelf, .cluster = "a", .job = "job", .secret = "secret", .survives = survives},
+            *this) {}
 
   static core::World world() {
     core::World world;
@@ -52,6 +55,9 @@ struct PartsTestbed final : Common, PeerKind, GatewayUser {
 
   void here(const std::string& text) override { told_here = text; }
   void fault(const std::string&, int code) override { told_fault = code; }
+  void suspect(core::NodeId, std::size_t cluster, const std::string& text) override {
+    told_suspicions.emplace_back(cluster, text);
+  }
   void abandoned() override { told_abandoned = true; }
 
   Peer& add(core::NodeId node) { return peers.add(node, peers.settings(node), *this); }
@@ -99,6 +105,7 @@ struct PartsTestbed final : Common, PeerKind, GatewayUser {
   int plans = 0;
   std::string told_here;
   int told_fault = 0;
+  std::vector<std::pair<std::size_t, std::string>> told_suspicions;
   bool told_abandoned = false;
 
  private:

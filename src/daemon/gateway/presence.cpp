@@ -18,13 +18,15 @@ bool Presence::all_joined(const core::World& world, std::span<const std::size_t>
                           int part) const {
   return std::all_of(clusters.begin(), clusters.end(), [&](std::size_t index) {
     const core::Cluster& cluster = world.clusters[index];
-    return cluster.part != part || (counts_.contains(index) && of(index).joined == cluster.size);
+    return cluster.part != part || forgotten_.contains(index) ||
+           (counts_.contains(index) && of(index).joined == cluster.size);
   });
 }
 
 bool Presence::any_inside() const {
-  return std::any_of(counts_.begin(), counts_.end(),
-                     [](const auto& entry) { return entry.second.joined > entry.second.left; });
+  return std::any_of(counts_.begin(), counts_.end(), [this](const auto& entry) {
+    return entry.second.joined > entry.second.left && !forgotten_.contains(entry.first);
+  });
 }
 
 std::vector<Attendance> Presence::attendance(const core::World& world,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ class Presence {
   /// It has joined, and its stream ended before it left; `ended` says so to users.
   void die(std::size_t cluster, const std::string& ended);
 
+  /// The cluster has failed: nobody waits for its processes any more.
+  void forget(std::size_t cluster) { forgotten_.insert(cluster); }
+
   /// All processes of this part of the world that are of these clusters.
   bool all_joined(const core::World& world, std::span<const std::size_t> clusters, int part) const;
   /// Some process has joined and not left.
@@ -36,6 +40,7 @@ class Presence {
   Count of(std::size_t cluster) const;
 
   std::map<std::size_t, Count> counts_;
+  std::set<std::size_t> forgotten_;
 };
 
 }  // namespace isthmus::daemon

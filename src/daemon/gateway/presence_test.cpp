@@ -42,6 +42,19 @@ TEST(Presence, SomeProcessIsInsideUntilAllThatJoinedHaveLeft) {
   EXPECT_FALSE(presence.any_inside());
 }
 
+TEST(Presence, NobodyWaitsForAClusterThatHasFailed) {
+  const core::World world = three_clusters();
+  const std::vector<std::size_t> clusters{0, 1};
+  Presence presence;
+  presence.join(0);
+  presence.forget(0);
+  EXPECT_FALSE(presence.any_inside());
+  EXPECT_FALSE(presence.all_joined(world, clusters, 0));
+  presence.join(1);
+  EXPECT_TRUE(presence.all_joined(world, clusters, 0));
+  EXPECT_TRUE(presence.any_inside());
+}
+
 TEST(Presence, AttendanceNamesTheFirstThatDied) {
   const std::vector<std::size_t> clusters{0, 1};
   Presence presence;

@@ -23,6 +23,9 @@ std::optional<std::string> Processes::objection(const net::Listener::Newcomer& n
                        core::quoted_clusters(*world, gateway_.router.clusters()));
   }
   const core::Cluster& cluster = world->clusters[world->cluster_of_node(node)];
+  if (gateway_.router.forgotten(node)) {
+    return fmt::format("cluster \"{}\" has failed, and the run goes on without it", cluster.name);
+  }
   if (by_ucx && cluster.net == core::Net::Tcp) {
     return "the grid file does not let processes of this cluster use UCX";
   }
@@ -72,6 +75,7 @@ std::optional<int> Processes::join(Peer& peer, const std::string& host) {
   for (const core::Growth& growth : growths_) {
     gateway_.peers.tell(peer, net::control::Grown{core::growth_to_json(growth)});
   }
+  for (const net::control::Failed& failure : failures_) gateway_.peers.tell(peer, failure);
   return all_joined(cluster.part) ? std::optional(cluster.part) : std::nullopt;
 }
 
@@ -91,6 +95,18 @@ void Processes::begin(int part) {
 void Processes::grow(const core::Growth& growth) {
   growths_.push_back(growth);
   gateway_.peers.tell_processes(net::control::Grown{core::growth_to_json(growth)});
+}
+
+void Processes::forget(std::size_t cluster, const std::string& why) {
+  presence_.forget(cluster);
+  for (auto& [node, peer] : gateway_.peers) {
+    if (!peer.is_process() || cluster_of(peer) != cluster) continue;
+    processes_[node].reconnect.reset();
+    sharing_.forget(node);
+    peer.driver->close();
+  }
+  failures_.push_back({cluster, why});
+  gateway_.peers.tell_processes(failures_.back());
 }
 
 bool Processes::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
@@ -116,20 +132,24 @@ void Processes::lost(Peer& peer, const net::Loss& loss) {
   const bool same_host = peer.conduit().config().patience == core::Time::zero();
   const std::string sentence =
       loss.by_peer ? ended : fmt::format("the connection of {} is lost: {}", name, loss.reason);
-  if (same_host || !process.joined) {
+  if (!process.joined) {
     gateway_.fault(sentence);
+  } else if (same_host) {
+    gateway_.suspect(cluster_of(peer), sentence);
   } else if (loss.by_peer) {
-    await_reconnect(process, sentence);
+    await_reconnect(peer, sentence);
   } else {
     process.last_failure = loss.reason;  // its patience lasts
   }
 }
 
-void Processes::await_reconnect(Process& process, const std::string& sentence) {
-  process.reconnect = std::make_unique<asio::steady_timer>(gateway_.io, net::kAwaitReconnect);
-  process.reconnect->async_wait(gateway_.guarded([this, sentence](const std::error_code& error) {
-    if (!error && !gateway_.closing) gateway_.fault(sentence);
-  }));
+void Processes::await_reconnect(const Peer& peer, const std::string& sentence) {
+  auto& timer = processes_[peer.node].reconnect;
+  timer = std::make_unique<asio::steady_timer>(gateway_.io, net::kAwaitReconnect);
+  timer->async_wait(
+      gateway_.guarded([this, sentence, cluster = cluster_of(peer)](const std::error_code& error) {
+        if (!error && !gateway_.closing) gateway_.suspect(cluster, sentence);
+      }));
 }
 
 void Processes::ended(Peer& peer) {

@@ -33,6 +33,9 @@ class Processes final : private PeerKind {
   void begin(int part);
   /// The world has grown: these learn it, and those that join later.
   void grow(const core::Growth& growth);
+  /// The cluster has failed: its processes are gone, the others learn it, and those that join
+  /// later.
+  void forget(std::size_t cluster, const std::string& why);
   /// False: that is not connected here.
   bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
@@ -62,15 +65,16 @@ class Processes final : private PeerKind {
 
   Peer& add(const net::Listener::Newcomer& newcomer);
   std::size_t cluster_of(const Peer& process) const;
-  void await_reconnect(Process& process, const std::string& sentence);
+  void await_reconnect(const Peer& peer, const std::string& sentence);
   bool all_gone() const;
 
   Common& gateway_;
   Sharing& sharing_;
   Presence& presence_;
   std::map<core::NodeId, Process> processes_;
-  std::vector<core::Growth> growths_;  // of the world, ever
-  bool told_gone_on_ = false;          // to the user: some process goes on without this gateway
+  std::vector<core::Growth> growths_;           // of the world, ever
+  std::vector<net::control::Failed> failures_;  // of clusters, ever
+  bool told_gone_on_ = false;  // to the user: some process goes on without this gateway
 };
 
 }  // namespace isthmus::daemon

@@ -10,6 +10,11 @@ bool Readiness::learn(core::NodeId gateway, int part) {
 // not be heard here at all, when no chain of links leads to them.
 bool Readiness::complete(const core::World& world, int part) const {
   std::set<std::size_t> clusters;
+  for (const std::size_t cluster : forgotten_) {
+    if (cluster < world.clusters.size() && world.clusters[cluster].part == part) {
+      clusters.insert(cluster);
+    }
+  }
   for (const auto& gateway : world.gateways) {
     if (!full_.contains({gateway.node, part})) continue;
     for (const std::size_t cluster : gateway.clusters) {

@@ -22,6 +22,9 @@ class Readiness {
   bool learn(core::NodeId gateway, int part);
   const std::set<std::pair<core::NodeId, int>>& known() const { return full_; }
 
+  /// The cluster has failed: nobody waits for its processes any more.
+  void forget(std::size_t cluster) { forgotten_.insert(cluster); }
+
   /// The parts that have become ready since the last call, for a gateway of these clusters. One of
   /// none only forwards, and has the first part alone.
   std::vector<int> take_ready(const core::World& world, std::span<const std::size_t> clusters,
@@ -32,6 +35,7 @@ class Readiness {
 
   std::set<std::pair<core::NodeId, int>> full_;
   std::set<int> ready_;
+  std::set<std::size_t> forgotten_;
 };
 
 }  // namespace isthmus::daemon

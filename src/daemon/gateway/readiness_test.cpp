@@ -63,6 +63,17 @@ TEST(Readiness, OthersMayBeReadyBeforeTheProcessesHere) {
   EXPECT_THAT(readiness.take_ready(two_parts(), clusters, presence), ElementsAre(0));
 }
 
+TEST(Readiness, NobodyWaitsForAClusterThatHasFailed) {
+  const std::vector<std::size_t> clusters{0};
+  Presence presence;
+  presence.join(0);
+  Readiness readiness;
+  readiness.learn(kHere, 0);
+  EXPECT_THAT(readiness.take_ready(two_parts(), clusters, presence), IsEmpty());
+  readiness.forget(1);
+  EXPECT_THAT(readiness.take_ready(two_parts(), clusters, presence), ElementsAre(0));
+}
+
 TEST(Readiness, AGatewayThatOnlyForwardsHasTheFirstPartAlone) {
   Readiness readiness;
   readiness.learn(kHere, 0);

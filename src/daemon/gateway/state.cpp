@@ -113,6 +113,9 @@ void Gateway::State::perform(const core::Router::Action& action) {
     case What::Warn:
       user->warning(action.sentence);
       break;
+    case What::Suspect:
+      suspect(action.cluster, action.sentence);
+      break;
     case What::Fail:
       fault(action.sentence);
       break;

@@ -1,0 +1,52 @@
+"""Runs that go on without clusters that fail: which clusters may (docs/surviving.md)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isthmus.base.errors import UsageError
+from isthmus.grid.grid import Grid
+
+
+@dataclass(frozen=True)
+class Survival:
+    """`may_leave` names the clusters that may fail. The run ends when fewer than `least` clusters
+    would be left."""
+
+    may_leave: frozenset[str]
+    least: int = 1
+
+
+def of_run(
+    grid: Grid, names: Sequence[str], *, survive: bool, least: int | None
+) -> Survival | None:
+    """For a run over these clusters, with the options of its command line. None: no cluster may
+    fail. UsageError if the options contradict each other or the run."""
+    leaving = {name for name in names if survive or grid.survive or grid.cluster[name].may_leave}
+    if least is not None and not leaving:
+        raise UsageError(
+            f"--min-clusters {least} is for runs that go on without clusters that fail",
+            "Add --survive, or 'survive = true' to the grid file.",
+        )
+    if least is not None and least > len(names):
+        raise UsageError(
+            f"--min-clusters is {least}, but the run has {len(names)} "
+            f"cluster{'s' if len(names) > 1 else ''}",
+            "Give a smaller number.",
+        )
+    if not leaving or len(names) == 1:
+        return None
+    return Survival(frozenset(leaving), least or 1)
+
+
+def asked_for(grid: Grid, *, survive: bool, least: int | None) -> str:
+    """What asks for a run that survives, for messages; empty: nothing does."""
+    if survive:
+        return "--survive"
+    if least is not None:
+        return "--min-clusters"
+    if grid.survive:
+        return "'survive' in the grid file"
+    for name, spec in grid.cluster.items():
+        if spec.may_leave:
+            return f"'may_leave' of cluster '{name}' in the grid file"
+    return ""

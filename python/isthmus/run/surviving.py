@@ -1,0 +1,209 @@
+"""Goes on without clusters that have failed: tells all agents, and ends what is left of them. What
+fails is decided in failing.py."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from isthmus.base.limits import Limits
+from isthmus.base.outcome import Ending, Weight
+from isthmus.base.relay import Voice
+from isthmus.place.plan import GatewayPlan, Plan
+from isthmus.run.agent import Message
+from isthmus.run.failing import Failing, Watcher
+from isthmus.run.members import Member, Members
+
+# Seconds for native launchers to end by themselves: Open MPI's mpirun crashes, with a long trace,
+# if a signal comes while it ends a job whose rank has died.
+_GRACE = 5.0
+# Seconds from a suspicion to the decision: the other side of a link notices a little later.
+_HEARING = 2.0
+
+
+class Surviving:
+    """For one run. Needs a running loop."""
+
+    def __init__(
+        self, plan: Plan, members: Members, ending: Ending, limits: Limits, voice: Voice
+    ) -> None:
+        self._plan = plan
+        self._members = members
+        self._ending = ending
+        self._limits = limits
+        self._voice = voice
+        self._failing = Failing(
+            plan.survival,
+            [(cluster.name, cluster.block.size) for cluster in plan.clusters],
+            {
+                gateway.node: Watcher(gateway.clusters, frozenset(plan.tables[gateway.node].next))
+                for gateway in plan.gateways
+            },
+        )
+        self._grown: set[int] = set()  # spawned clusters that have failed
+        self._judging = False
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def takes(self, member: Member, cause: str) -> bool:
+        """A member has failed. True: the run goes on without its cluster, and without those that
+        have lost their last gateway with it."""
+        if self._ending.begun.is_set() or not self._plan.survival:
+            return False
+        home, index = member.plan.cluster, self._index(member)
+        if index is None:
+            return False
+        if index >= len(self._plan.clusters):
+            return self._lose_spawned(member, index, cause)
+        lost = {home}
+        if member.lost:
+            self._lose_gateways(member.plan.gateways)
+            lost |= {
+                cluster for gateway in member.plan.gateways for cluster in gateway.clusters
+                if not self._is_served(cluster)
+            }  # fmt: skip
+        return self._lose(sorted(lost - self._failing.failed), cause)
+
+    def suspect(self, message: Message) -> None:
+        """A gateway suspects a cluster (docs/control.md, `suspect`)."""
+        node, cluster = message.get("gateway"), message.get("cluster")
+        gateway = next((one for one in self._plan.gateways if one.node == node), None)
+        if not gateway or type(cluster) is not int or self._ending.begun.is_set():
+            return
+        why = str(message.get("message") or "a gateway gave no reason")
+        suspect = self._home(cluster)
+        if suspect is None:
+            return
+        if suspect in gateway.clusters:
+            self._fail(cluster, why)
+            return
+        self._voice.narrate(f"the gateway {self._plan.gateway_name(gateway.node)} reports: {why}")
+        self._failing.suspect(gateway.node, suspect, why)
+        if not self._judging:
+            self._judging = True
+            self._members.later(self._judge())
+
+    async def finish(self) -> None:
+        """Returns when everything of the failed clusters is gone."""
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    # -- decisions ---------------------------------------------------------------------------
+
+    async def _judge(self) -> None:
+        while True:
+            await asyncio.sleep(_HEARING)
+            suspects = [] if self._ending.begun.is_set() else self._failing.suspects()
+            if not suspects:
+                self._judging = False
+                return
+            for cluster, why in suspects:
+                if not self._ending.begun.is_set():
+                    self._fail(cluster, why)
+
+    def _fail(self, cluster: int, cause: str) -> None:
+        """This cluster has failed, or else the run ends."""
+        if cluster in self._failing.failed or cluster in self._grown:
+            return
+        member = next(m for m in self._members.ranked if self._index(m) == cluster)
+        if not self.takes(member, cause):
+            self._ending.end(1, cause, Weight.FAULT)
+            self._members.changed()
+
+    def _lose(self, lost: Sequence[int], cause: str) -> bool:
+        joined = all(
+            member.joined
+            for member in self._members.ranked
+            if (self._index(member) or 0) < len(self._plan.clusters)
+        )
+        if not self._failing.lose(lost, joined=joined):
+            return False
+        leaving = [member for member in self._members if member.plan.cluster in lost]
+        self._mark(leaving)
+        for cluster in lost:
+            self._forget(cluster, self._plan.clusters[cluster].name, cause)
+            for member in self._members:
+                index = self._index(member)
+                if member.plan.cluster == cluster and index is not None and index != cluster:
+                    self._grown.add(index)
+                    why = f'its gateways are those of cluster "{self._plan.clusters[cluster].name}"'
+                    self._forget(index, member.cluster.name, why)
+            self._lose_gateways(
+                [one for one in self._plan.gateways if self._failing.failed >= {*one.clusters}]
+            )
+        self._leave(leaving)
+        return True
+
+    def _lose_spawned(self, member: Member, index: int, cause: str) -> bool:
+        if not self._failing.may_leave(member.plan.cluster):
+            return False
+        if index not in self._grown:
+            self._grown.add(index)
+            self._mark([member])
+            self._forget(index, member.cluster.name, cause)
+            self._leave([member])
+        return True
+
+    # -- what follows ------------------------------------------------------------------------
+
+    def _forget(self, cluster: int, name: str, cause: str) -> None:
+        said = f'cluster "{name}" has failed: {cause.partition(chr(10))[0]}'
+        left = self._failing.left
+        self._voice.say(f"{said}; {left} cluster{'s go' if left != 1 else ' goes'} on")
+        for member in self._members:
+            if not member.lost and not member.leaving:
+                self._members.later(member.agent.send("failed", cluster=cluster, message=said))
+
+    def _mark(self, members: Sequence[Member]) -> None:
+        """Agents stay if other clusters need their gateways."""
+        for member in members:
+            member.failed = True
+            member.leaving = not self._serves_others(member)
+        self._members.changed()
+
+    def _leave(self, members: Sequence[Member]) -> None:
+        """Ends what is left of them."""
+        for member in members:
+            task = asyncio.create_task(self._end(member))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _end(self, member: Member) -> None:
+        if member.spawned and not member.exited and not member.lost:
+            well = await member.agent.order("kill", grace=_GRACE)
+            if well and member.plan.has_ranks:
+                with contextlib.suppress(asyncio.TimeoutError):
+                    gone = self._members.until(lambda: bool(member.exited or member.lost))
+                    await asyncio.wait_for(gone, _GRACE + self._limits.kill)
+        if member.leaving:
+            member.lost = True
+            self._members.changed()
+            await member.agent.close(self._limits.close)
+
+    def _serves_others(self, member: Member) -> bool:
+        clusters = {one for gateway in member.plan.gateways for one in gateway.clusters}
+        world = range(len(self._plan.clusters))
+        left = {one for one in clusters if one in world and one not in self._failing.failed}
+        return not member.lost and bool(left)
+
+    def _lose_gateways(self, gateways: Sequence[GatewayPlan]) -> None:
+        for gateway in gateways:
+            self._failing.lose_gateway(gateway.node)
+
+    def _is_served(self, cluster: int) -> bool:
+        """Whether a gateway is left to a cluster; others only pass on."""
+        return cluster >= len(self._plan.clusters) or any(
+            cluster in gateway.clusters
+            for member in self._members
+            if not member.lost
+            for gateway in member.plan.gateways
+        )
+
+    def _index(self, member: Member) -> int | None:
+        """The index of its cluster in the world. None: it only forwards."""
+        world = [*self._plan.clusters, *self._plan.grown]
+        return next((i for i, one in enumerate(world) if one is member.cluster), None)
+
+    def _home(self, cluster: int) -> int | None:
+        """The cluster of the plan whose gateways those of a cluster of the world are."""
+        if 0 <= cluster < len(self._plan.clusters):
+            return cluster
+        of = [m.plan.cluster for m in self._members.ranked if self._index(m) == cluster]
+        return of[0] if of else None

@@ -1,0 +1,133 @@
+// Clusters that fail while the others go on.
+#include "daemon/gateway/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+std::string failure_of_join(const net::EndpointConfig& config) {
+  try {
+    net::Endpoint::join(config, [](const std::string&, int) {});
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "joined";
+}
+
+void expect_no_fault(Testbed& bed, std::initializer_list<int> ranks) {
+  for (const int rank : ranks) EXPECT_FALSE(bed.faulted(rank)) << rank;
+}
+
+TEST(GatewaySurvival, ARankThatVanishesIsSuspectedByItsOwnGateway) {
+  Testbed bed({.sizes = {1, 1, 2}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.kill(3);
+  EXPECT_THAT(bed.suspicion(2, 2), HasSubstr("rank 3 (cluster \"c2\") ended without"));
+  bed.exchange(0, 2, 100'000);
+  bed.tell_failed(2);
+  bed.exchange(0, 1, 100'000);
+  bed.exchange(1, 0, 8);
+  expect_no_fault(bed, {0, 1});
+  for (const std::size_t i : {0, 1}) EXPECT_FALSE(bed.suspects(i, 2));
+}
+
+TEST(GatewaySurvival, BeforeAllHaveJoinedItIsAFault) {
+  Testbed bed({.sizes = {2, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  auto join = std::async(std::launch::async, [&] { return failure_of_join(bed.config(1)); });
+  while (bed.on_io([&] { return bed.gateway(0).attendance()[0].joined; }) != 1) {
+    std::this_thread::sleep_for(1ms);
+  }
+  bed.on_io([&] {
+    bed.gateway(1).fault("another failed", 1);
+    return 0;
+  });
+  EXPECT_EQ(join.get(), "another failed");
+}
+
+TEST(GatewaySurvival, WhatIsUnderWayToAFailedClusterHoldsNobodyBack) {
+  TestMessage lost(0, 2, std::size_t{32} << 20);
+  Testbed bed({.sizes = {1, 1, 1}, .link_bytes = std::size_t{1} << 20, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.rank(2).recv(lost.recv);
+  bed.rank(0).send(lost.send);
+  bed.kill(2);
+  EXPECT_NE(bed.suspicion(2, 2), "");
+  bed.destroy_gateway(2);
+  bed.tell_failed(2);
+  for (int i = 0; i < 20; ++i) {
+    bed.exchange(0, 1, std::size_t{1} << 20, i);
+    bed.exchange(1, 0, 1000, i);
+  }
+  expect_no_fault(bed, {0, 1});
+  bed.kill(0);
+}
+
+TEST(GatewaySurvival, AClusterThatIsNotReachedIsSuspectedByThoseBesideIt) {
+  Testbed bed({.sizes = {1, 1, 1}, .patience = 500ms, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.destroy_gateway(1);
+  EXPECT_THAT(bed.suspicion(0, 1), HasSubstr("the link from the gateway of cluster \"c0\" to the "
+                                             "gateway of cluster \"c1\" (tcp:127.0.0.1:"));
+  EXPECT_THAT(bed.suspicion(2, 1), HasSubstr("500 ms (patience)"));
+  bed.tell_failed(1);
+  EXPECT_NE(bed.suspicion(0, 2), "");
+  EXPECT_NE(bed.suspicion(2, 0), "");
+  expect_no_fault(bed, {0, 2});
+}
+
+TEST(GatewaySurvival, AGatewayThatClosesTooEarlyIsSuspected) {
+  Testbed bed({.sizes = {1, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.gateway(0).close(nullptr);
+    return 0;
+  });
+  EXPECT_THAT(bed.suspicion(1, 0), HasSubstr("closed while the program was still running"));
+  expect_no_fault(bed, {1});
+}
+
+TEST(GatewaySurvival, TheOthersOfAFailedClusterAreSentAwayAndRefused) {
+  Testbed bed({.sizes = {1, 2, 1}, .gateways = {0, 0, 0}, .bridges = 1, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.tell_failed(1);
+  EXPECT_NE(bed.fault(1), "") << "it has lost its only gateway";
+  EXPECT_THAT(failure_of_join(bed.config(2)), HasSubstr("cluster \"c1\" has failed"));
+  bed.exchange(0, 3, 100'000);
+  bed.exchange(3, 0, 8);
+  expect_no_fault(bed, {0, 3});
+}
+
+TEST(GatewaySurvival, SeveralGatewaysOfACluster) {
+  Testbed bed({.sizes = {1, 1, 1}, .gateways = {2, 2, 2}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 2, 1'000'000);
+  bed.kill(2);
+  bed.destroy_gateway(4);
+  bed.destroy_gateway(5);
+  bed.tell_failed(2);
+  for (int i = 0; i < 10; ++i) bed.exchange(0, 1, 1'000'000, i);
+  expect_no_fault(bed, {0, 1});
+}
+
+TEST(GatewaySurvival, AGatewayOfAFailedClusterIsRefused) {
+  Testbed bed({.sizes = {1, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.gateway(1).failed(0, "it has failed");
+    return 0;
+  });
+  EXPECT_THAT(bed.rejected(1).get(), HasSubstr("its cluster has failed"));
+  EXPECT_FALSE(bed.suspects(1, 0));
+}
+
+}  // namespace
+}  // namespace isthmus::daemon
