@@ -1,16 +1,21 @@
-! The clusters that this program runs on, for Fortran (docs/topology.md): compile this file with the
-! program. It needs nothing to link (before glibc 2.34: -ldl). Without Isthmus it reports one
+! The clusters that this program runs on (docs/topology.md), and how it goes on without those that
+! fail (docs/surviving.md), for Fortran: compile this file with the program. It needs nothing to link (before glibc 2.34: -ldl). Without Isthmus it reports one
 ! cluster, the whole of MPI_COMM_WORLD. Clusters are numbered from 0 in the order of their first
 ! ranks; ranks are those of MPI_COMM_WORLD. isthmus.h describes the rest. Communicators are those of
 ! `use mpi`; with mpi_f08, comm%MPI_VAL.
 module isthmus
   use, intrinsic :: iso_c_binding
-  use mpi, only: MPI_COMM_WORLD, MPI_COMM_NULL
+  use mpi, only: MPI_COMM_WORLD, MPI_COMM_NULL, MPI_GROUP_EMPTY, MPI_INTEGER, MPI_IN_PLACE, &
+    MPI_BAND, MPI_SUCCESS, MPI_ERR_OTHER
   implicit none
   private
   public :: isthmus_clusters, isthmus_cluster, isthmus_cluster_of, isthmus_cluster_size
   public :: isthmus_cluster_name, isthmus_link, isthmus_cluster_comm
   public :: isthmus_channels, isthmus_channel_name, isthmus_channel_comm
+  public :: isthmus_err_proc_failed, isthmus_err_proc_failed_pending, isthmus_err_revoked
+  public :: isthmus_comm_revoke, isthmus_comm_is_revoked, isthmus_comm_shrink, isthmus_comm_agree
+  public :: isthmus_comm_ishrink, isthmus_comm_iagree, isthmus_comm_failure_ack
+  public :: isthmus_comm_failure_get_acked, isthmus_comm_get_failed, isthmus_comm_ack_failed
   public :: MPI_COMM_NUMBER, MPI_USER_COMM, MPI_COMM_WORLD_INDEX
 
   integer, parameter, public :: ISTHMUS_LINK_LOCAL = 0    ! the native MPI of a cluster
@@ -26,6 +31,24 @@ module isthmus
       import :: c_int
       integer(c_int), value :: number
       integer(c_int) :: ask_of
+    end function
+    function ask_for(handle, made) bind(C)
+      import :: c_int
+      integer(c_int), value :: handle
+      integer(c_int) :: made
+      integer(c_int) :: ask_for
+    end function
+    function ask_for_two(handle, made, request) bind(C)
+      import :: c_int
+      integer(c_int), value :: handle
+      integer(c_int) :: made, request
+      integer(c_int) :: ask_for_two
+    end function
+    function ask_how_many(handle, wanted, number) bind(C)
+      import :: c_int
+      integer(c_int), value :: handle, wanted
+      integer(c_int) :: number
+      integer(c_int) :: ask_how_many
     end function
     function ask_name(number) bind(C)
       import :: c_int, c_ptr
@@ -66,9 +89,15 @@ contains
   logical function found(name, address)
     character(len=*), intent(in) :: name
     type(c_funptr), intent(out) :: address
+    found = found_by("isthmus_topology_" // name, address)
+  end function
+
+  logical function found_by(name, address)
+    character(len=*), intent(in) :: name
+    type(c_funptr), intent(out) :: address
     integer(c_int), parameter :: lazy = 1
-    address = c_dlsym(c_dlopen(c_null_ptr, lazy), "isthmus_topology_" // name // c_null_char)
-    found = c_associated(address)
+    address = c_dlsym(c_dlopen(c_null_ptr, lazy), name // c_null_char)
+    found_by = c_associated(address)
   end function
 
   integer function isthmus_clusters()
@@ -236,5 +265,183 @@ contains
       before = before + 1
     end do
   end function
+
+  ! Runs that go on without clusters that fail: see isthmus.h. Without Isthmus all members are taken
+  ! to be alive.
+
+  ! A function about surviving; false without Isthmus.
+  logical function survives(name, address)
+    character(len=*), intent(in) :: name
+    type(c_funptr), intent(out) :: address
+    type(c_funptr) :: error
+    procedure(ask_of), pointer :: ask
+    survives = .false.
+    if (.not. found_by("isthmus_survival_error", error)) return
+    call c_f_procpointer(error, ask)
+    if (ask(0_c_int) < 0) return
+    survives = found_by("isthmus_survival_" // name, address)
+  end function
+
+  ! Classes of errors, after MPI_Init; -1 without Isthmus.
+  integer function isthmus_err_proc_failed()
+    isthmus_err_proc_failed = error_class(0)
+  end function
+
+  integer function isthmus_err_proc_failed_pending()
+    isthmus_err_proc_failed_pending = error_class(1)
+  end function
+
+  integer function isthmus_err_revoked()
+    isthmus_err_revoked = error_class(2)
+  end function
+
+  integer function error_class(which)
+    integer, intent(in) :: which
+    procedure(ask_of), pointer :: ask
+    type(c_funptr) :: address
+    error_class = -1
+    if (.not. found_by("isthmus_survival_error", address)) return
+    call c_f_procpointer(address, ask)
+    error_class = int(ask(int(which, c_int)))
+  end function
+
+  subroutine isthmus_comm_revoke(comm, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: ierror
+    procedure(ask_of), pointer :: ask
+    type(c_funptr) :: address
+    ierror = MPI_ERR_OTHER
+    if (.not. survives("revoke_f", address)) return
+    call c_f_procpointer(address, ask)
+    ierror = int(ask(int(comm, c_int)))
+  end subroutine
+
+  subroutine isthmus_comm_is_revoked(comm, flag, ierror)
+    integer, intent(in) :: comm
+    logical, intent(out) :: flag
+    integer, intent(out) :: ierror
+    integer :: is_so
+    is_so = 0
+    call ask_one("is_revoked_f", comm, is_so, ierror)
+    flag = is_so /= 0
+  end subroutine
+
+  ! Calls a function with a handle, which writes `made`. Without Isthmus it leaves that alone.
+  subroutine ask_one(name, comm, made, ierror)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: comm
+    integer, intent(inout) :: made
+    integer, intent(out) :: ierror
+    procedure(ask_for), pointer :: ask
+    type(c_funptr) :: address
+    integer(c_int) :: place
+    ierror = MPI_SUCCESS
+    if (.not. survives(name, address)) return
+    call c_f_procpointer(address, ask)
+    place = int(made, c_int)
+    ierror = int(ask(int(comm, c_int), place))
+    made = int(place)
+  end subroutine
+
+  subroutine isthmus_comm_shrink(comm, newcomm, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: newcomm, ierror
+    type(c_funptr) :: address
+    newcomm = MPI_COMM_NULL
+    if (survives("shrink_f", address)) then
+      call ask_one("shrink_f", comm, newcomm, ierror)
+    else
+      call MPI_Comm_dup(comm, newcomm, ierror)
+    end if
+  end subroutine
+
+  subroutine isthmus_comm_ishrink(comm, newcomm, request, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: newcomm, request, ierror
+    procedure(ask_for_two), pointer :: ask
+    type(c_funptr) :: address
+    integer(c_int) :: made, begun
+    newcomm = MPI_COMM_NULL
+    if (.not. survives("ishrink_f", address)) then
+      call MPI_Comm_idup(comm, newcomm, request, ierror)
+      return
+    end if
+    call c_f_procpointer(address, ask)
+    made = int(newcomm, c_int)
+    ierror = int(ask(int(comm, c_int), made, begun))
+    newcomm = int(made)
+    request = int(begun)
+  end subroutine
+
+  subroutine isthmus_comm_agree(comm, flag, ierror)
+    integer, intent(in) :: comm
+    integer, intent(inout) :: flag
+    integer, intent(out) :: ierror
+    type(c_funptr) :: address
+    integer :: all(1), mine(1)
+    if (survives("agree_f", address)) then
+      call ask_one("agree_f", comm, flag, ierror)
+      return
+    end if
+    mine = flag
+    call MPI_Allreduce(mine, all, 1, MPI_INTEGER, MPI_BAND, comm, ierror)
+    flag = all(1)
+  end subroutine
+
+  ! `flag` is written when the request completes.
+  subroutine isthmus_comm_iagree(comm, flag, request, ierror)
+    integer, intent(in) :: comm
+    integer(c_int), intent(inout), target, asynchronous :: flag
+    integer, intent(out) :: request, ierror
+    procedure(ask_for_two), pointer :: ask
+    type(c_funptr) :: address
+    integer(c_int) :: begun
+    if (.not. survives("iagree_f", address)) then
+      call MPI_Iallreduce(MPI_IN_PLACE, flag, 1, MPI_INTEGER, MPI_BAND, comm, request, ierror)
+      return
+    end if
+    call c_f_procpointer(address, ask)
+    ierror = int(ask(int(comm, c_int), flag, begun))
+    request = int(begun)
+  end subroutine
+
+  subroutine isthmus_comm_failure_ack(comm, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: ierror
+    procedure(ask_of), pointer :: ask
+    type(c_funptr) :: address
+    ierror = MPI_SUCCESS
+    if (.not. survives("failure_ack_f", address)) return
+    call c_f_procpointer(address, ask)
+    ierror = int(ask(int(comm, c_int)))
+  end subroutine
+
+  subroutine isthmus_comm_failure_get_acked(comm, group, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: group, ierror
+    group = MPI_GROUP_EMPTY
+    call ask_one("failure_get_acked_f", comm, group, ierror)
+  end subroutine
+
+  subroutine isthmus_comm_get_failed(comm, group, ierror)
+    integer, intent(in) :: comm
+    integer, intent(out) :: group, ierror
+    group = MPI_GROUP_EMPTY
+    call ask_one("get_failed_f", comm, group, ierror)
+  end subroutine
+
+  subroutine isthmus_comm_ack_failed(comm, wanted, acknowledged, ierror)
+    integer, intent(in) :: comm, wanted
+    integer, intent(out) :: acknowledged, ierror
+    procedure(ask_how_many), pointer :: ask
+    type(c_funptr) :: address
+    integer(c_int) :: number
+    ierror = MPI_SUCCESS
+    acknowledged = 0
+    if (.not. survives("ack_failed_f", address)) return
+    call c_f_procpointer(address, ask)
+    ierror = int(ask(int(comm, c_int), int(wanted, c_int), number))
+    acknowledged = int(number)
+  end subroutine
 
 end module

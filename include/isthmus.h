@@ -1,10 +1,11 @@
-/* The clusters that this program runs on, for C and C++ (docs/topology.md).
+/* The clusters that this program runs on (docs/topology.md), and how it goes on without those that
+ * fail (docs/surviving.md), for C and C++.
  *
  * A header alone: nothing to link (before glibc 2.34: -ldl). The answers come from the library that
  * `isthmus run` preloads. Without Isthmus the same program sees one cluster, the whole of
  * MPI_COMM_WORLD. Clusters are numbered in the order of their first ranks; ranks are those of
- * MPI_COMM_WORLD. All calls are local, cheap and thread-safe, and may be made between MPI_Init and
- * MPI_Finalize. */
+ * MPI_COMM_WORLD. Calls about clusters are local, cheap and thread-safe, and may be made between
+ * MPI_Init and MPI_Finalize. */
 #ifndef ISTHMUS_H
 #define ISTHMUS_H
 
@@ -165,6 +166,211 @@ static inline const MPI_Comm* isthmus_user_comm_(void) {
   static MPI_Comm comms[64 + 2];
   isthmus_user_comms_(comms);
   return comms;
+}
+
+/* Runs that go on without clusters that fail (`isthmus run --survive`, docs/surviving.md). These
+ * have the meaning of MPIX_Comm_revoke, MPIX_Comm_shrink and so on in the forum's text on fault
+ * tolerance (ULFM), with every MPI library. Without Isthmus they call Open MPI's own functions.
+ * Other libraries have none that work, so all members are taken to be alive. Some wait for other
+ * members, as the text says; they may be called where MPI functions may be. */
+
+/* Classes of errors, after MPI_Init; -1 without Isthmus if the library has none. */
+#define ISTHMUS_ERR_PROC_FAILED (isthmus_survival_error_(0))
+#define ISTHMUS_ERR_PROC_FAILED_PENDING (isthmus_survival_error_(1))
+#define ISTHMUS_ERR_REVOKED (isthmus_survival_error_(2))
+
+/* For this header alone: a function of Open MPI, or 0. Those of MPICH (4.0 to 5.0) end the process
+ * by an assertion. */
+static inline void* isthmus_own_(const char* name) {
+#ifdef OPEN_MPI
+  return isthmus_find_(name);
+#else
+  (void)name;
+  return (void*)0;
+#endif
+}
+
+/* For this header alone. */
+static inline int isthmus_survival_error_(int which) {
+  int (*ask)(int);
+  void* const found = isthmus_find_("isthmus_survival_error");
+  int code = -1;
+  memcpy(&ask, &found, sizeof ask);
+  if (found) code = ask(which);
+#if defined(MPI_ERR_PROC_FAILED) /* Open MPI 5 */
+  if (code < 0) {
+    const int own[3] = {MPI_ERR_PROC_FAILED, MPI_ERR_PROC_FAILED_PENDING, MPI_ERR_REVOKED};
+    code = own[which];
+  }
+#elif defined(MPIX_ERR_PROC_FAILED) /* MPICH */
+  if (code < 0) {
+    const int own[3] = {MPIX_ERR_PROC_FAILED, MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED};
+    code = own[which];
+  }
+#endif
+  return code;
+}
+
+/* No member uses the communicator any more: all that is under way on it ends with
+ * ISTHMUS_ERR_REVOKED, on every member. */
+static inline int isthmus_comm_revoke(MPI_Comm comm) {
+  int (*ask)(const void*);
+  int (*own)(MPI_Comm);
+  void* found = isthmus_find_("isthmus_survival_revoke");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_revoke");
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm);
+  MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+/* *flag: whether a member has revoked it, as far as this one knows. */
+static inline int isthmus_comm_is_revoked(MPI_Comm comm, int* flag) {
+  int (*ask)(const void*, int*);
+  int (*own)(MPI_Comm, int*);
+  void* found = isthmus_find_("isthmus_survival_is_revoked");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, flag);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_is_revoked");
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm, flag);
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+/* *newcomm: of the members that are alive, in the same order. */
+static inline int isthmus_comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
+  int (*ask)(const void*, void*);
+  int (*own)(MPI_Comm, MPI_Comm*);
+  void* found = isthmus_find_("isthmus_survival_shrink");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, newcomm);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_shrink");
+  memcpy(&own, &found, sizeof own);
+  return found ? own(comm, newcomm) : MPI_Comm_dup(comm, newcomm);
+}
+
+/* The same; with Isthmus, it shrinks before it returns. */
+static inline int isthmus_comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  int (*ask)(const void*, void*, void*);
+  int (*own)(MPI_Comm, MPI_Comm*, MPI_Request*);
+  void* found = isthmus_find_("isthmus_survival_ishrink");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, newcomm, request);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_ishrink");
+  memcpy(&own, &found, sizeof own);
+  return found ? own(comm, newcomm, request) : MPI_Comm_idup(comm, newcomm, request);
+}
+
+/* *flag becomes the bitwise AND of the flags of all members that are alive. It is the same on all
+ * of them, and so is the result: ISTHMUS_ERR_PROC_FAILED if a member has failed and not all others
+ * have acknowledged that. */
+static inline int isthmus_comm_agree(MPI_Comm comm, int* flag) {
+  int (*ask)(const void*, int*);
+  int (*own)(MPI_Comm, int*);
+  void* found = isthmus_find_("isthmus_survival_agree");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, flag);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_agree");
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm, flag);
+  return MPI_Allreduce(MPI_IN_PLACE, flag, 1, MPI_INT, MPI_BAND, comm);
+}
+
+static inline int isthmus_comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
+  int (*ask)(const void*, int*, void*);
+  int (*own)(MPI_Comm, int*, MPI_Request*);
+  void* found = isthmus_find_("isthmus_survival_iagree");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, flag, request);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_iagree");
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm, flag, request);
+  return MPI_Iallreduce(MPI_IN_PLACE, flag, 1, MPI_INT, MPI_BAND, comm, request);
+}
+
+/* Acknowledges all failures of members that this process knows: receives from MPI_ANY_SOURCE work
+ * again. */
+static inline int isthmus_comm_failure_ack(MPI_Comm comm) {
+  int (*ask)(const void*);
+  int (*own)(MPI_Comm);
+  void* found = isthmus_find_("isthmus_survival_failure_ack");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_failure_ack");
+  memcpy(&own, &found, sizeof own);
+  return found ? own(comm) : MPI_SUCCESS;
+}
+
+/* For this header alone: a function that gives a group; `name` is the library's. */
+static inline int isthmus_survival_group_(const char* asked, const char* name, MPI_Comm comm,
+                                          MPI_Group* group) {
+  int (*ask)(const void*, void*);
+  int (*own)(MPI_Comm, MPI_Group*);
+  void* found = isthmus_find_(asked);
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, group);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_(name);
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm, group);
+  *group = MPI_GROUP_EMPTY;
+  return MPI_SUCCESS;
+}
+
+/* The members whose failure is acknowledged. */
+static inline int isthmus_comm_failure_get_acked(MPI_Comm comm, MPI_Group* group) {
+  return isthmus_survival_group_("isthmus_survival_failure_get_acked",
+                                 "MPIX_Comm_failure_get_acked", comm, group);
+}
+
+/* The members that have failed, as far as this process knows, in the order of their failures. */
+static inline int isthmus_comm_get_failed(MPI_Comm comm, MPI_Group* group) {
+  return isthmus_survival_group_("isthmus_survival_get_failed", "MPIX_Comm_get_failed", comm,
+                                 group);
+}
+
+/* Acknowledges the first `wanted` members of that group, as far as they are whole clusters.
+ * *acknowledged: how many are acknowledged now. */
+static inline int isthmus_comm_ack_failed(MPI_Comm comm, int wanted, int* acknowledged) {
+  int (*ask)(const void*, int, int*);
+  int (*own)(MPI_Comm, int, int*);
+  void* found = isthmus_find_("isthmus_survival_ack_failed");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) {
+    const int code = ask(&comm, wanted, acknowledged);
+    if (code >= 0) return code;
+  }
+  found = isthmus_own_("MPIX_Comm_ack_failed");
+  memcpy(&own, &found, sizeof own);
+  if (found) return own(comm, wanted, acknowledged);
+  *acknowledged = 0;
+  return MPI_SUCCESS;
 }
 
 #ifdef __cplusplus

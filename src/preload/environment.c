@@ -20,7 +20,7 @@ static const char* const names[] = {
     "ISTHMUS_NETWORK",       "ISTHMUS_STATS",          "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS",
     "ISTHMUS_TRACE",         "ISTHMUS_TRACE_DIR",      "ISTHMUS_PARENT", "ISTHMUS_PROFILE",
     "ISTHMUS_TRACE_RECORDS", "ISTHMUS_TRACE_GATHERED", "ISTHMUS_GRIDS",  "ISTHMUS_UNIVERSE",
-    "ISTHMUS_REORDER",       "ISTHMUS_REPRODUCIBLE"};
+    "ISTHMUS_REORDER",       "ISTHMUS_REPRODUCIBLE",   "ISTHMUS_SURVIVE"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {
@@ -111,7 +111,8 @@ static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
     " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\", \"TRACE\", \"TRACE_DIR\","
-    " \"PROFILE\", \"TRACE_RECORDS\", \"TRACE_GATHERED\", \"REORDER\", \"REPRODUCIBLE\"): "
+    " \"PROFILE\", \"TRACE_RECORDS\", \"TRACE_GATHERED\", \"REORDER\", \"REPRODUCIBLE\","
+    " \"SURVIVE\"): "
     "os.environ.pop(\"ISTHMUS_\" + "
     "name, None)\n"
     "rest = [x for x in re.split(\"[ :]\", os.environ.pop(\"LD_PRELOAD\", \"\"))"

@@ -72,7 +72,13 @@ def test_what_is_refused_on_every_grid_is_guarded_without_a_handle() -> None:
 def test_the_stub_gets_every_known_function_sorted() -> None:
     declared = prototypes.parse(DUP + FREE + COMMIT)
     extra = prototypes.parse("int PMPIX_Comm_agree(MPI_Comm comm, int *flag);")
-    others = [*guards.FORTRAN, *guards.ASKED_FOR_FORTRAN, *guards.OF_UCX, *guards.TOPOLOGY]
+    others = [
+        *guards.FORTRAN,
+        *guards.ASKED_FOR_FORTRAN,
+        *guards.OF_UCX,
+        *guards.SURVIVAL,
+        *guards.TOPOLOGY,
+    ]
     table = guards.table(guards.Face(declared, extra, entries={"Comm_dup"}))
     rows = [line.strip() for line in table.splitlines() if line.startswith("    {")]
     assert rows == [

@@ -36,6 +36,23 @@ TOPOLOGY = tuple(
         "link",
     )
 )
+# The same: src/mpi/making/surviving_asked.cpp. All but the first are there for Fortran, too.
+_SURVIVAL = (
+    "ack_failed",
+    "agree",
+    "failure_ack",
+    "failure_get_acked",
+    "get_failed",
+    "iagree",
+    "is_revoked",
+    "ishrink",
+    "revoke",
+    "shrink",
+)
+SURVIVAL = (
+    "isthmus_survival_error",
+    *(f"isthmus_survival_{name}{kind}" for name in _SURVIVAL for kind in ("", "_f")),
+)
 # Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/topology/fortran.cpp,
 # src/mpi/making/comm_idup.cpp.
 FORTRAN = (
@@ -166,7 +183,7 @@ def table(face: Face) -> str:
             declarations.append(f'extern "C" int isthmus_{f.member}();')
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
         rows.append(f'    {{"{f.mpi_name}", {value}}},')
-    for name in sorted((*FORTRAN, *ASKED_FOR_FORTRAN, *OF_UCX, *TOPOLOGY)):
+    for name in sorted((*FORTRAN, *ASKED_FOR_FORTRAN, *OF_UCX, *SURVIVAL, *TOPOLOGY)):
         declarations.append(f'extern "C" void {name}();')
         row = f'    {{"{name}", reinterpret_cast<void*>(&{name})}},'
         rows += ["#ifdef OPEN_MPI", row, "#endif"] if name in FORTRAN else [row]

@@ -9,12 +9,13 @@
 #include "mpi/coll/taking_part.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/process/error.hpp"
+#include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
 
 CollectiveQueue::CollectiveQueue(GridComm& comm)
     : party_(comm), record_(comm.context, comm.rank, comm.group) {
-  if (!comm.twin) return;
+  if (!comm.twin && !may_lose()) return;
   std::vector<int> all(static_cast<std::size_t>(comm.size));
   std::iota(all.begin(), all.end(), 0);
   by_messages_.emplace(party_, std::move(all), coll::Subset::Lane::Messages);
@@ -65,6 +66,7 @@ void Collective::begin(CollectiveQueue& queue) {
 
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
+  if (const auto loss = loss_of_all(*grid_comm_)) return lose(*loss);
   if (queue.waiting_.front() != this || !has_tags(*grid_comm_)) return false;
   try {
     if (!begun_) {
@@ -98,6 +100,7 @@ bool Collective::advance() {
   } catch (const MpiError& failure) {
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
+    if (may_lose() && error_class == proc_failed()) return lose({error_class, failure.what()});
     std::string reason = failure.what();
     if (started_) {
       const auto earlier = earlier_failure(*grid_comm_, grid_comm_->begun);
@@ -107,6 +110,16 @@ bool Collective::advance() {
   } catch (const std::bad_alloc&) {
     fail(MPI_ERR_NO_MEM, "out of memory");
   }
+  core::trace::note<core::trace::Event::CollectiveEnded>(grid_comm_->context, result.error);
+  task_ = coll::Task();
+  leave();
+  return true;
+}
+
+/// Every member that needs it learns of the loss by itself. No later collective on the communicator
+/// will begin, so its tags and messages do not matter any more.
+bool Collective::lose(const Loss& loss) {
+  result.error = error_code(loss.error_class, function_, loss.because);
   core::trace::note<core::trace::Event::CollectiveEnded>(grid_comm_->context, result.error);
   task_ = coll::Task();
   leave();

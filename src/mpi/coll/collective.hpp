@@ -36,10 +36,10 @@ class CollectiveQueue {
  private:
   friend class Collective;
   /// The program makes collectives of its own on the handle behind a twin: Isthmus's go by
-  /// messages.
+  /// messages. So do all in a run whose clusters may fail, since they can be ended at any time.
   coll::Party& party();
   FaceParty party_;
-  std::optional<coll::Subset> by_messages_;  // of a twin
+  std::optional<coll::Subset> by_messages_;
   CallRecord record_;
   std::deque<Collective*> waiting_;
   std::uint64_t waited_for_ = 0;  // blocking collectives that have begun
@@ -78,6 +78,7 @@ class Collective : public Operation {
   void begin(CollectiveQueue& queue);
   void leave();
   void fail(int error_class, const std::string& reason);
+  bool lose(const Loss& loss);
 
   HandleUse grid_comm_;
   const char* function_;

@@ -106,15 +106,24 @@ std::unique_ptr<PhaseOperation> FaceParty::operation(const char* what) {
 
 bool FaceParty::alone() const { return !comm_.has_company(); }
 
+/// In a run whose clusters may fail, messages inside this one go by the engine, too: it can give
+/// them up. The members of a twin are all here, where nobody fails alone.
+bool FaceParty::by_engine(int rank) const {
+  return comm_.native_rank_of(rank) < 0 || (may_lose() && !comm_.twin);
+}
+
+Pending FaceParty::send_by_engine(int rank, int tag, ConstBytes data, bool synchronous) {
+  const core::Envelope envelope{comm_.collective_context(), comm_.rank, tag, data.size()};
+  return Pending(std::make_unique<RemoteSend>(comm_.group.node(rank), envelope, data, synchronous));
+}
+
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {
-  if (comm_.native_rank_of(rank) < 0) {
-    const core::Envelope envelope{comm_.collective_context(), comm_.rank, tag, data.size()};
-    return Pending(std::make_unique<RemoteSend>(comm_.group.node(rank), envelope, data));
-  }
+  if (by_engine(rank)) return send_by_engine(rank, tag, data, false);
   return send_here(native.Isend, rank, traffic::collective_tag(tag), data);
 }
 
 Pending FaceParty::send_synchronous(int rank, int tag, ConstBytes data) {
+  if (by_engine(rank)) return send_by_engine(rank, tag, data, true);
   return send_here(native.Issend, rank, traffic::collective_tag(tag), data);
 }
 
@@ -149,9 +158,9 @@ Pending FaceParty::send_here(decltype(&MPI_Isend) native_send, int rank, int tag
 }
 
 Pending FaceParty::recv(int rank, int tag, Bytes data) {
-  if (comm_.native_rank_of(rank) < 0) {
+  if (by_engine(rank)) {
     const core::Envelope envelope{comm_.collective_context(), rank, tag, data.size()};
-    return Pending(std::make_unique<RemoteRecv>(envelope, data));
+    return Pending(std::make_unique<RemoteRecv>(comm_.group.node(rank), envelope, data));
   }
   auto op = operation("receive");
   op->expect(data.size());

@@ -62,6 +62,8 @@ class FaceParty final : public coll::Party {
 
  private:
   bool alone() const;
+  bool by_engine(int rank) const;
+  coll::Pending send_by_engine(int rank, int tag, coll::ConstBytes data, bool synchronous);
   coll::Pending send_here(decltype(&MPI_Isend) native_send, int rank, int tag,
                           coll::ConstBytes data);
   void send_pieces(PhaseOperation& op, decltype(&MPI_Isend) native_send, int rank, int tag,

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "mpi/comm/survival.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -139,32 +140,61 @@ std::vector<MPI_Request> PhaseRequests::remove(const PhaseOperation& owner) {
   return left;
 }
 
-RemoteSend::RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data) {
+namespace {
+
+/// The engine has ended a message since its peer has failed.
+void check_peer(core::OpError error, core::NodeId peer) {
+  if (error != core::OpError::Failed) return;
+  const Loss loss = loss_of_process(static_cast<int>(peer));
+  throw MpiError(loss.error_class, loss.because);
+}
+
+/// Whether the endpoint ends the message now.
+template <class Op>
+bool given_up(Op& op) {
+  if (!may_lose()) return false;
+  if (!op.done() && grid() != nullptr) grid()->endpoint->give_up(op);
+  return true;
+}
+
+}  // namespace
+
+RemoteSend::RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data,
+                       bool synchronous) {
   op_.peer = static_cast<core::NodeId>(node);
   op_.envelope = envelope;
   op_.data = data;
+  op_.synchronous = synchronous;
   grid()->endpoint->send(op_, Backoff::here());
 }
 
-RemoteSend::~RemoteSend() {
-  outlast(op_, [] { return false; });
+bool RemoteSend::poll() {
+  if (!op_.done()) return false;
+  check_peer(op_.error, op_.peer);
+  return true;
 }
 
-RemoteRecv::RemoteRecv(const core::Envelope& envelope, coll::Bytes data) {
+RemoteSend::~RemoteSend() {
+  if (!given_up(op_)) outlast(op_, [] { return false; });
+}
+
+RemoteRecv::RemoteRecv(int node, const core::Envelope& envelope, coll::Bytes data) {
   op_.context = envelope.context;
   op_.source = envelope.source;
   op_.tag = envelope.tag;
+  op_.from = static_cast<core::NodeId>(node);
   op_.buffer = data.data();
   op_.capacity = data.size();
   grid()->endpoint->recv(op_);
 }
 
 RemoteRecv::~RemoteRecv() {
-  outlast(op_, [this] { return grid()->endpoint->cancel(op_); });
+  if (!given_up(op_)) outlast(op_, [this] { return grid()->endpoint->cancel(op_); });
 }
 
 bool RemoteRecv::poll() {
   if (!op_.done()) return false;
+  check_peer(op_.error, op_.from);
   if (op_.envelope.size != op_.capacity) {
     throw MpiError(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
                                          std::to_string(op_.capacity) + " bytes here, " +

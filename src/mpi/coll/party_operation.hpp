@@ -80,12 +80,14 @@ class PhaseOperation final : public coll::Operation {
   bool done_ = false;
 };
 
-/// Messages between clusters.
+/// Messages between clusters. In a run whose clusters may fail they are given up if they are
+/// destroyed before their end.
 class RemoteSend final : public coll::Operation {
  public:
-  RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data);
+  RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data,
+             bool synchronous = false);
   ~RemoteSend() override;
-  bool poll() override { return op_.done(); }
+  bool poll() override;
 
  private:
   core::SendOp op_;
@@ -93,7 +95,7 @@ class RemoteSend final : public coll::Operation {
 
 class RemoteRecv final : public coll::Operation {
  public:
-  RemoteRecv(const core::Envelope& envelope, coll::Bytes data);
+  RemoteRecv(int node, const core::Envelope& envelope, coll::Bytes data);
   ~RemoteRecv() override;
   bool poll() override;
 

@@ -149,6 +149,15 @@ void find_context(std::uint64_t context, const std::function<void(const GridComm
   }
 }
 
+std::vector<GridCommRef> revoked_comms() {
+  const core::Lock lock(owners().mutex);
+  std::vector<GridCommRef> revoked;
+  for (const auto& [comm, owner] : owners().comms) {
+    if (comm->survival.revoked.load(std::memory_order_acquire)) revoked.push_back(owner);
+  }
+  return revoked;
+}
+
 bool note_end_of(const std::string& run) {
   const core::Lock lock(owners().mutex);
   owners().ended_runs.insert(run);
@@ -193,6 +202,7 @@ void enter_comm(const GridCommRef& comm) {
   } else {
     table.insert(key(comm->native), comm.get());
   }
+  if (const auto look = on_entered.load()) look(*comm);
 }
 
 GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,

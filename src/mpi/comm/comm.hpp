@@ -17,6 +17,7 @@
 #include "core/world/group.hpp"
 #include "mpi/comm/probed.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/comm/topology.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/tag_range.hpp"
@@ -81,6 +82,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// All members are in MPI_Comm_disconnect: other runs that end now are not needed any more.
   std::atomic<bool> disconnecting{false};
   MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
+  mutable Survival survival;  ///< atomics: others mark a communicator that they only look at
 
   GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
   /// An intercommunicator.
@@ -151,6 +153,9 @@ GridCommRef share_comm(MPI_Comm handle);
 bool note_end_of(const std::string& run);
 /// Whether that has been noted.
 bool has_ended(const std::string& run);
+
+/// Those with a handle that are revoked.
+std::vector<std::shared_ptr<GridComm>> revoked_comms();
 
 /// Waits until this process knows all members of the group.
 void await_world(const core::Group& group);

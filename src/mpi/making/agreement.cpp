@@ -11,7 +11,9 @@
 #include "coll/engine/portion.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/inter.hpp"
+#include "mpi/making/local_vote.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -97,6 +99,11 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
   };
   Backoff backoff;
   while (!done()) backoff.pause(idle() && agreement.near() ? &agreement : nullptr);
+  if (is_loss(agreement.result.error)) {
+    if (const auto loss = loss_of_all(*everyone(comm))) {
+      throw MpiError(loss->error_class, loss->because);
+    }
+  }
   if (agreement.result.error != MPI_SUCCESS) {
     throw MpiError(MPI_ERR_OTHER, agreement.said(purpose.failed));
   }
@@ -115,13 +122,17 @@ void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
 }
 
 std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice mine) {
-  return tell_all(comm, mine);
+  std::vector<SplitChoice> choices;
+  before_native(*everyone(comm), [&] { choices = tell_all(comm, mine); });
+  return choices;
 }
 
 std::uint64_t agree_on_context(const GridCommRef& comm) {
   std::uint64_t context = everyone(comm)->rank == 0 ? fresh_context() : 0;
-  agree(comm, [&](coll::Party& party) {
-    return spread_then_meet(party, std::as_writable_bytes(std::span(&context, 1)));
+  before_native(*everyone(comm), [&] {
+    agree(comm, [&](coll::Party& party) {
+      return spread_then_meet(party, std::as_writable_bytes(std::span(&context, 1)));
+    });
   });
   return context;
 }
@@ -155,8 +166,12 @@ void meet(const GridCommRef& comm) {
 std::optional<Extremes> local_extremes(MPI_Comm handle, std::optional<int> mine) {
   constexpr int kNone = std::numeric_limits<int>::min();
   const GridCommRef comm = share_comm(handle);
-  std::vector<int> all = comm ? gather_here(comm, mine.value_or(kNone))
-                              : gather_natively(handle, mine.value_or(kNone));
+  std::vector<int> all;
+  if (comm) {
+    before_native(*everyone(comm), [&] { all = gather_here(comm, mine.value_or(kNone)); });
+  } else {
+    all = gather_natively(handle, mine.value_or(kNone));
+  }
   std::erase(all, kNone);
   if (all.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(all.begin(), all.end());

@@ -17,6 +17,7 @@
 #include "mpi/making/courier.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/from_group.hpp"
+#include "mpi/making/local_vote.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -24,6 +25,7 @@
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
+#include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -52,57 +54,59 @@ Members members_of(const GridComm& parent, const std::vector<int>& ranks) {
 }
 
 /// Returns the group's context, when all members of this cluster have called it.
-std::uint64_t gather_here(const GridComm& parent, const Members& members, int tag) {
+std::uint64_t gather_here(const GridComm& parent, const Members& members, int tag,
+                          const Lost& lost) {
   std::uint64_t context = 0;
   const auto bytes = std::as_writable_bytes(std::span(&context, 1));
   const int first = members.local.front();
   if (parent.rank != first) {
-    courier_send(parent, first, tag, {});
-    courier_recv(parent, first, tag, bytes);
+    courier_send(parent, first, tag, {}, lost);
+    courier_recv(parent, first, tag, bytes, lost);
     return context;
   }
   if (parent.rank == members.leader) {
     context = fresh_context();
-    for (const int other : members.firsts) courier_send(parent, other, tag, bytes);
+    for (const int other : members.firsts) courier_send(parent, other, tag, bytes, lost);
   } else {
-    courier_recv(parent, members.leader, tag, bytes);
+    courier_recv(parent, members.leader, tag, bytes, lost);
   }
   for (const int member : members.local) {
-    if (member != first) courier_recv(parent, member, tag, {});
+    if (member != first) courier_recv(parent, member, tag, {}, lost);
   }
   for (const int member : members.local) {
-    if (member != first) courier_send(parent, member, tag, bytes);
+    if (member != first) courier_send(parent, member, tag, bytes, lost);
   }
   return context;
 }
 
 /// Whether all members of the group have succeeded.
-bool agree_here(const GridComm& parent, const Members& members, int tag, bool mine) {
+bool agree_here(const GridComm& parent, const Members& members, int tag, const Lost& lost,
+                bool mine) {
   const int first = members.local.front();
   std::byte all{static_cast<unsigned char>(mine ? 1 : 0)};
   std::byte other{};
   if (parent.rank != first) {
-    courier_send(parent, first, tag, {&all, 1});
-    courier_recv(parent, first, tag, {&all, 1});
+    courier_send(parent, first, tag, {&all, 1}, lost);
+    courier_recv(parent, first, tag, {&all, 1}, lost);
     return all != std::byte{0};
   }
   for (const int member : members.local) {
     if (member == first) continue;
-    courier_recv(parent, member, tag, {&other, 1});
+    courier_recv(parent, member, tag, {&other, 1}, lost);
     all &= other;
   }
   if (parent.rank == members.leader) {
     for (const int far : members.firsts) {
-      courier_recv(parent, far, tag, {&other, 1});
+      courier_recv(parent, far, tag, {&other, 1}, lost);
       all &= other;
     }
-    for (const int far : members.firsts) courier_send(parent, far, tag, {&all, 1});
+    for (const int far : members.firsts) courier_send(parent, far, tag, {&all, 1}, lost);
   } else {
-    courier_send(parent, members.leader, tag, {&all, 1});
-    courier_recv(parent, members.leader, tag, {&all, 1});
+    courier_send(parent, members.leader, tag, {&all, 1}, lost);
+    courier_recv(parent, members.leader, tag, {&all, 1}, lost);
   }
   for (const int member : members.local) {
-    if (member != first) courier_send(parent, member, tag, {&all, 1});
+    if (member != first) courier_send(parent, member, tag, {&all, 1}, lost);
   }
   return all != std::byte{0};
 }
@@ -147,7 +151,7 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
 }  // namespace
 
 int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
-                 MPI_Comm* newcomm) {
+                 MPI_Comm* newcomm, Revocation revocation) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
     throw MpiError(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
                                     std::to_string(limits().tag_upper_bound));
@@ -159,7 +163,17 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, cons
     return MPI_SUCCESS;
   }
   const Members members = members_of(parent, ranks);
-  const std::uint64_t context = gather_here(parent, members, tag);
+  const Lost lost = [&]() -> std::optional<Loss> {
+    if (revocation == Revocation::Ends && parent.survival.revoked.load(std::memory_order_acquire)) {
+      return Loss{revoked(), kRevoked};
+    }
+    return loss_among(group);
+  };
+  // Messages of a call that was given up must not meet a later one among the survivors.
+  const int apart = may_lose() ? tag_among(group, tag) : tag;
+  std::uint64_t context = 0;
+  before_native(parent, members.local, apart,
+                [&] { context = gather_here(parent, members, apart, lost); });
   const auto make = [&](MPI_Comm* made) {
     MPI_Comm native_part = MPI_COMM_NULL;
     const int code = from != nullptr
@@ -170,7 +184,7 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, cons
                        from != nullptr ? from->session : parent.session, made);
   };
   return make_together(
-      make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
+      make, [&](bool mine) { return agree_here(parent, members, apart, lost, mine); }, newcomm);
 }
 
 ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
@@ -181,8 +195,9 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
     settle_handles();
     return code;
   }
-  return shielded(comm, "MPI_Comm_create_group",
-                  [&] { return create_group(*parent, group_of(group), tag, nullptr, newcomm); });
+  return shielded(comm, "MPI_Comm_create_group", [&] {
+    return create_group(*parent, group_of(group), tag, nullptr, newcomm, Revocation::Ends);
+  });
 }
 
 }  // namespace isthmus::face

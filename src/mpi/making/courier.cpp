@@ -24,10 +24,26 @@ void check(int code) {
   if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "a native message failed");
 }
 
+/// Messages that have come whole count, even if their sender has failed since.
+template <class Op>
+void wait(Op& op, const Lost& lost) {
+  std::optional<Loss> loss;
+  wait_until([&] {
+    if (op.done()) return true;
+    if (lost) loss = lost();
+    return loss.has_value();
+  });
+  if (!loss && op.error == core::OpError::Failed && lost) loss = lost();
+  if (!loss) return;
+  if (!op.done()) grid()->endpoint->give_up(op);
+  throw MpiError(loss->error_class, loss->because);
+}
+
 }  // namespace
 
-void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data) {
-  if (comm.native_rank_of(rank) >= 0) {
+void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data,
+                  const Lost& lost) {
+  if (comm.native_rank_of(rank) >= 0 && !may_lose()) {
     MPI_Request request = MPI_REQUEST_NULL;
     {
       const Inside inside;
@@ -45,11 +61,11 @@ void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data
   op.envelope.tag = tag;
   op.data = data;
   grid()->endpoint->send(op);
-  wait_until([&] { return op.done(); });
+  wait(op, lost);
 }
 
-void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
-  if (comm.native_rank_of(rank) >= 0) {
+void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data, const Lost& lost) {
+  if (comm.native_rank_of(rank) >= 0 && !may_lose()) {
     MPI_Request request = MPI_REQUEST_NULL;
     {
       const Inside inside;
@@ -64,10 +80,11 @@ void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
   op.context = comm.collective_context() | traffic::kCourierContext;
   op.source = rank;
   op.tag = tag;
+  op.from = static_cast<core::NodeId>(comm.group.node(rank));
   op.buffer = data.data();
   op.capacity = data.size();
   grid()->endpoint->recv(op);
-  wait_until([&] { return op.done(); });
+  wait(op, lost);
 }
 
 }  // namespace isthmus::face

@@ -59,6 +59,8 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, Begin 
       hints_(hints) {}
 
 Duplication::~Duplication() {
+  // It was given up, and goes on natively: creations must still reckon with it.
+  if (may_lose() && under_way_) static_cast<void>(new NativeIdup);
   if (!registered_ && made_well_ && grid() != nullptr) native.Comm_free(&made_);
 }
 

@@ -4,6 +4,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -32,10 +33,12 @@ void grid_barrier(Grid& grid) {
     std::deque<core::RecvOp> receives;
     for (const core::Cluster& other : grid.part()) {
       if (other.first == grid.first) continue;
+      if (FailedClusters::all().has(grid.world().cluster_of(other.first))) continue;
       auto& recv = receives.emplace_back();
       recv.context = comm.collective_context();
       recv.source = comm.group.rank_of(other.first).value();
       recv.tag = traffic::kGridBarrier;
+      recv.from = static_cast<core::NodeId>(other.first);
       grid.endpoint->recv(recv);
       auto& send = sends.emplace_back();
       send.peer = static_cast<core::NodeId>(other.first);
@@ -44,6 +47,7 @@ void grid_barrier(Grid& grid) {
       send.envelope.tag = traffic::kGridBarrier;
       grid.endpoint->send(send);
     }
+    // They also end if their cluster fails.
     for (const auto& op : sends) wait_until([&] { return op.done(); });
     for (const auto& op : receives) wait_until([&] { return op.done(); });
   }

@@ -6,7 +6,7 @@
 namespace isthmus::face {
 
 /// Returns when every rank of the grid has called it. Native barriers inside clusters, empty
-/// messages between the clusters' first ranks.
+/// messages between the clusters' first ranks. Clusters that have failed are not waited for.
 void grid_barrier(Grid& grid);
 
 }  // namespace isthmus::face

@@ -25,13 +25,17 @@
 #include "mpi/native/environment.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/thread_level.hpp"
+#include "mpi/p2p/drain.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/file_service.hpp"
 #include "mpi/process/files_left_open.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
 #include "mpi/process/tracing.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/waits.hpp"
 #include "mpi/request/whereabouts.hpp"
+#include "mpi/survival/survivors.hpp"
 #include "net/door/host_addresses.hpp"
 #include "net/door/report.hpp"
 
@@ -139,6 +143,10 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
     return nullptr;
   }
   start_trace(environment, world, made->world_rank);
+  if (environment.survives) {
+    FailedClusters::all().allow();
+    add_survival_errors();
+  }
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
@@ -157,6 +165,10 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
   config.lend_from = environment.lend_from;
   config.ports = environment.ports;
   config.needs = note_end_of;
+  config.survives = environment.survives;
+  config.failed = [](std::size_t cluster, const std::string& why) {
+    FailedClusters::all().add(cluster, why);
+  };
   config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {
     return whereabouts(rank, sight);
   };
@@ -228,7 +240,9 @@ void join_grid(ProgressBy by) {
     serve_files();
     hear_of_failures();
     hear_of_wrong_calls();
+    hear_of_survivors();
     start_native_progress(by, threads_multiple());
+    if (environment.survives) drain_revoked();
     agree_on_limits();
     make_channels(*joined);
     leave_when_self_is_deleted();

@@ -89,6 +89,7 @@ Environment read_environment() {
   e.stats = !optional("ISTHMUS_STATS").empty();
   e.reorders = !optional("ISTHMUS_REORDER").empty();
   e.reproducible = !optional("ISTHMUS_REPRODUCIBLE").empty();
+  e.survives = !optional("ISTHMUS_SURVIVE").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);
   if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size() || e.first < 0) {

@@ -23,6 +23,7 @@ struct Environment {
   bool stats = false;                    ///< ISTHMUS_STATS: print statistics in the end
   bool reorders = false;                 ///< ISTHMUS_REORDER: topologies may move ranks
   bool reproducible = false;  ///< ISTHMUS_REPRODUCIBLE: reductions have one order over ranks
+  bool survives = false;      ///< ISTHMUS_SURVIVE: the run goes on without clusters that fail
   int first = 0;              ///< world rank of the cluster's native rank 0
 };
 

@@ -2,11 +2,13 @@
 
 #include <mutex>
 
+#include "coll/engine/party.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/native/wildcards.hpp"
 #include "mpi/p2p/held.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
 
@@ -77,6 +79,16 @@ int check_probe(const GridComm& g, int source, int tag, const char* function) {
   if (code != MPI_SUCCESS) return code;
   int flag = 0;  // the native library judges the tag
   return native.Iprobe(MPI_PROC_NULL, tag, g.native, &flag, MPI_STATUS_IGNORE);
+}
+
+ProbeLoss::ProbeLoss(const GridComm& g, int source, bool waits) : loss_(Watched(g, source).loss()) {
+  if (loss_ && waits && loss_->error_class == proc_failed_pending()) {
+    loss_->error_class = proc_failed();
+  }
+}
+
+void ProbeLoss::unless(bool found) const {
+  if (loss_ && !found) throw MpiError(loss_->error_class, loss_->because);
 }
 
 Found look(GridComm& g, int source, int tag, Take take, int* code) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/engine/engine.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/request/waits.hpp"
 
@@ -45,6 +47,18 @@ inline auto waiting_for_message(const GridComm& g, int source, int tag) {
 
 /// MPI_SUCCESS, or what the error handler left of a bad source or tag.
 int check_probe(const GridComm& g, int source, int tag, const char* function);
+
+/// How a probe ends that finds nothing: the communicator is revoked, or a sender has failed. Made
+/// before looking. `waits`: it is MPI_Probe or MPI_Mprobe.
+class ProbeLoss {
+ public:
+  ProbeLoss(const GridComm& g, int source, bool waits);
+  /// Throws MpiError if there is such a loss and it has not found anything.
+  void unless(bool found) const;
+
+ private:
+  std::optional<Loss> loss_;
+};
 
 /// Looks once. `source` may be MPI_ANY_SOURCE; it has been checked and is not MPI_PROC_NULL. A
 /// native error (raised already) is in *code.

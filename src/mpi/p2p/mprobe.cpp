@@ -144,7 +144,9 @@ ISTHMUS_MPI(Improbe)
   return shielded(comm, "MPI_Improbe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Improbe");
     if (code != MPI_SUCCESS) return code;
+    const ProbeLoss loss(*g, source, false);
     Found found = look(*g, source, tag, Take::Yes, &code);
+    if (code == MPI_SUCCESS) loss.unless(found.found);
     *flag = found.found ? 1 : 0;
     return found.found ? hand_over(std::move(found), comm, message, status) : code;
   });
@@ -172,7 +174,9 @@ ISTHMUS_MPI(Mprobe)
     const auto described = waiting_for_message(*g, source, tag);
     wait_until(
         [&] {
+          const ProbeLoss loss(*g, source, true);
           found = look(*g, source, tag, Take::Yes, &code);
+          if (code == MPI_SUCCESS) loss.unless(found.found);
           return found.found || code != MPI_SUCCESS;
         },
         Describe(described));

@@ -10,13 +10,11 @@
 #include "mpi/native/wildcards.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
 #include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
-namespace {
 
-/// Receives a matched native message of `size` packed bytes. Counts over 2 GiB need a datatype if
-/// the library has no large counts.
 int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
                     MPI_Request* request) {
   if (fits_int(static_cast<MPI_Count>(size))) {
@@ -30,8 +28,6 @@ int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
   return native.Imrecv(buffer, 1, ManyBytes(size).get(), message, request);
 }
 
-}  // namespace
-
 void set_truncated(Result& result, std::uint64_t size, std::size_t capacity) {
   result.bytes = capacity;
   result.error =
@@ -42,6 +38,10 @@ void set_truncated(Result& result, std::uint64_t size, std::size_t capacity) {
 }
 
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) {
+  if (op.error == core::OpError::Failed) {
+    const core::NodeId from = op.from != core::kNobody ? op.from : op.peer;
+    return lose(loss_of_process(static_cast<int>(from)), "MPI receive", result);
+  }
   const std::size_t capacity = incoming.bytes().size();
   result.source = op.envelope.source;
   result.tag = op.envelope.tag;
@@ -54,7 +54,7 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) 
 
 SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag,
                              bool synchronous)
-    : outgoing_(std::move(outgoing)) {
+    : outgoing_(std::move(outgoing)), watched_(g, destination) {
   check_long_double(g, destination, outgoing_.long_double());
   comm = g.native;
   passive = true;
@@ -66,6 +66,23 @@ SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destinati
   grid()->endpoint->send(op_);
 }
 
+SendOperation::~SendOperation() {
+  if (watched_ && !op_.done()) end_early();
+}
+
+bool SendOperation::advance() {
+  if (op_.done()) {
+    if (op_.error != core::OpError::Failed) return true;
+    return lose(loss_of_process(static_cast<int>(op_.peer)), "MPI send", result);
+  }
+  const auto loss = watched_.loss();
+  return loss && give_up() && lose(*loss, "MPI send", result);
+}
+
+void SendOperation::end_early() {
+  if (grid() != nullptr) grid()->endpoint->give_up(op_);
+}
+
 void SendOperation::describe(WaitingFor& wait) const {
   wait.what = WaitingFor::What::Receiver;
   wait.peer = static_cast<int>(op_.peer);
@@ -73,7 +90,7 @@ void SendOperation::describe(WaitingFor& wait) const {
 }
 
 ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
-    : incoming_(std::move(incoming)), from_(g.group.node(source)) {
+    : incoming_(std::move(incoming)), watched_(g, source), from_(g.group.node(source)) {
   check_long_double(g, source, incoming_.long_double());
   comm = g.native;
   passive = true;
@@ -81,6 +98,7 @@ ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int sou
   op_.context = g.context;
   op_.source = source;
   op_.tag = engine_tag(tag);
+  op_.from = static_cast<core::NodeId>(from_);
   op_.buffer = incoming_.bytes().data();
   op_.capacity = incoming_.bytes().size();
   grid()->endpoint->recv(op_);
@@ -103,9 +121,22 @@ void ReceiveOperation::describe(WaitingFor& wait) const {
   wait.tag = op_.tag;
 }
 
+ReceiveOperation::~ReceiveOperation() {
+  if (watched_ && !op_.done()) end_early();
+}
+
 bool ReceiveOperation::advance() {
   if (result.cancelled) return true;
-  return op_.done() && finish_receive(op_, incoming_, result);
+  if (op_.done()) return finish_receive(op_, incoming_, result);
+  const auto loss = watched_.loss();
+  if (!loss) return false;
+  // It may have come whole since the first look.
+  if (op_.done()) return finish_receive(op_, incoming_, result);
+  return give_up() && lose(*loss, "MPI receive", result);
+}
+
+void ReceiveOperation::end_early() {
+  if (grid() != nullptr) grid()->endpoint->give_up(op_);
 }
 
 void ReceiveOperation::cancel() {
@@ -115,7 +146,8 @@ void ReceiveOperation::cancel() {
 HeldOperation::HeldOperation(GridCommRef g, Incoming incoming, int from, int with_tag)
     : HeldReceive(from == MPI_ANY_SOURCE ? Kind::Wildcard : Kind::Local, from, with_tag),
       comm_(std::move(g)),
-      incoming_(std::move(incoming)) {
+      incoming_(std::move(incoming)),
+      watched_(*comm_, from) {
   comm = comm_->native;
   passive = true;  // while it is held, pump() serves it
   guarded = true;
@@ -126,6 +158,7 @@ HeldOperation::HeldOperation(GridCommRef g, Incoming incoming, int from, int wit
 
 HeldOperation::~HeldOperation() {
   if (phase_ == Phase::Held) held_receives(*comm_).remove(*this);
+  if (watched_ && phase_ == Phase::Engine && !op.done()) end_early();
 }
 
 void HeldOperation::take(MPI_Message message, const MPI_Status& status) {
@@ -177,7 +210,7 @@ bool HeldOperation::finish_native() {
 bool HeldOperation::advance() {
   switch (phase_) {
     case Phase::Held:
-      return false;
+      return watched_ && lose_while_held();
     case Phase::Engine:
       return op.done() && finish_receive(op, incoming_, result);
     case Phase::Native:
@@ -186,6 +219,39 @@ bool HeldOperation::advance() {
       return true;
   }
   return true;
+}
+
+/// Messages that have come are received first, natively, too.
+bool HeldOperation::lose_while_held() {
+  auto loss = watched_.loss();
+  if (!loss) return false;
+  held_receives(*comm_).serve();
+  if (phase_ != Phase::Held) return advance();
+  if (loss->error_class == proc_failed_pending()) {
+    if (!blocking) return false;  // pending_error
+    loss->error_class = proc_failed();
+  }
+  // The engine may have matched a message of a living rank in the meantime.
+  if (!held_receives(*comm_).remove(*this)) return phase_ != Phase::Held && advance();
+  phase_ = Phase::Cancelled;
+  return lose(*loss, "MPI receive", result);
+}
+
+int HeldOperation::pending_error() {
+  const auto loss = phase_ == Phase::Held ? watched_.loss() : std::nullopt;
+  if (!loss || loss->error_class != proc_failed_pending()) return MPI_SUCCESS;
+  return error_code(loss->error_class, "MPI receive", loss->because);
+}
+
+bool HeldOperation::give_up() {
+  if (phase_ == Phase::Held && held_receives(*comm_).remove(*this)) phase_ = Phase::Cancelled;
+  if (phase_ == Phase::Engine) end_early();
+  return phase_ == Phase::Cancelled;
+}
+
+void HeldOperation::end_early() {
+  if (grid() != nullptr) grid()->endpoint->give_up(op);
+  phase_ = Phase::Cancelled;
 }
 
 void HeldOperation::cancel() {
@@ -202,10 +268,14 @@ bool NativeOperation::advance() {
     result.error = code;
     result.raised = true;
   } else if (flag == 0) {
+    look_for_loss();
     return false;
   }
   int cancelled = 0;
   native.Test_cancelled(&status, &cancelled);
+  if (loss_ && (cancelled != 0 || !is_receive())) {
+    return lose(*loss_, is_receive() ? "MPI receive" : "MPI send", result);
+  }
   result.cancelled = cancelled != 0;
   result.source = source_;
   if (source_ == MPI_PROC_NULL)
@@ -216,13 +286,34 @@ bool NativeOperation::advance() {
   return true;
 }
 
+/// A native send cannot be taken back. All members receive what comes on a revoked communicator
+/// (drain.hpp), so it ends.
+void NativeOperation::look_for_loss() {
+  if (!watched_ || loss_) return;
+  loss_ = watched_.loss();
+  if (loss_ && is_receive()) native.Cancel(&request_);
+}
+
+bool NativeOperation::give_up() {
+  if (is_receive()) cancel();
+  return false;
+}
+
 void NativeOperation::cancel() {
   if (request_ != MPI_REQUEST_NULL) native.Cancel(&request_);
 }
 
+/// One half has ended. If its peer has failed, the other may wait for what never comes.
+void Exchange::end_other_half() {
+  const Operation& ended = sent_ ? *send_ : *receive_;
+  if (is_loss(ended.result.error)) (sent_ ? received_ : sent_) = other_half().give_up();
+}
+
 bool Exchange::advance() {
+  receive_->blocking = blocking;
   if (!sent_) sent_ = send_->advance();
   if (!received_) received_ = receive_->advance();
+  if (sent_ != received_ && may_lose()) end_other_half();
   if (!sent_ || !received_) return false;
   result = receive_->result;
   if (result.error == MPI_SUCCESS && send_->result.error != MPI_SUCCESS) {

@@ -8,10 +8,15 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/p2p/held.hpp"
+#include "mpi/p2p/watched.hpp"
 #include "mpi/request/request.hpp"
 
 namespace isthmus::face {
 
+/// Receives a matched native message of `size` packed bytes. Counts over 2 GiB need a datatype if
+/// the library has no large counts. Returns a native error code.
+int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
+                    MPI_Request* request);
 /// Writes how a receive of the engine ended into `result`, and unpacks. True always.
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result);
 /// Sets result.error for a message that is longer than the buffer.
@@ -23,11 +28,19 @@ class SendOperation final : public Operation {
  public:
   /// `destination` is a rank in another cluster.
   SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag, bool synchronous);
-  bool advance() override { return op_.done(); }
+  ~SendOperation() override;
+  bool advance() override;
   void describe(WaitingFor& wait) const override;
+  bool give_up() override {
+    end_early();
+    return true;
+  }
 
  private:
+  void end_early();
+
   Outgoing outgoing_;
+  const Watched watched_;
   core::SendOp op_;
 };
 
@@ -37,12 +50,20 @@ class ReceiveOperation final : public Operation {
   ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag);
   ReceiveOperation(MPI_Comm comm, Incoming incoming,
                    const std::shared_ptr<core::Extracted>& message);
+  ~ReceiveOperation() override;
   bool advance() override;
   void describe(WaitingFor& wait) const override;
   void cancel() override;
+  bool give_up() override {
+    end_early();
+    return true;
+  }
 
  private:
+  void end_early();
+
   Incoming incoming_;
+  const Watched watched_;
   int from_ = -1;  // world rank; -1: known already
   core::RecvOp op_;
 };
@@ -56,15 +77,20 @@ class HeldOperation final : public Operation, private HeldReceive {
   bool advance() override;
   void describe(WaitingFor& wait) const override;
   void cancel() override;
+  bool give_up() override;
 
  private:
   enum class Phase { Held, Engine, Native, Cancelled };
   void take(MPI_Message message, const MPI_Status& status) override;
   void taken_by_engine() override { phase_ = Phase::Engine; }
   bool finish_native();
+  bool lose_while_held();
+  int pending_error() override;
+  void end_early();
 
   GridCommRef comm_;
   Incoming incoming_;
+  const Watched watched_;
   Phase phase_ = Phase::Held;
   MPI_Request request_ = MPI_REQUEST_NULL;  // of phase Native
   std::unique_ptr<std::byte[]> longer_;     // holds a message that is longer than the buffer
@@ -74,14 +100,20 @@ class HeldOperation final : public Operation, private HeldReceive {
 /// its status, or MPI_PROC_NULL.
 class NativeOperation final : public Operation {
  public:
-  explicit NativeOperation(MPI_Request request, int source = MPI_PROC_NULL)
-      : request_(request), source_(source) {}
+  explicit NativeOperation(MPI_Request request, int source = MPI_PROC_NULL, Watched watched = {})
+      : request_(request), source_(source), watched_(std::move(watched)) {}
   bool advance() override;
   void cancel() override;
+  bool give_up() override;
 
  private:
+  bool is_receive() const { return source_ != MPI_PROC_NULL; }
+  void look_for_loss();
+
   MPI_Request request_;
   int source_;
+  const Watched watched_;
+  std::optional<Loss> loss_;  // a receive is being cancelled then; a send goes on to its end
 };
 
 /// A send and a receive at once; the result is the receive's.
@@ -94,8 +126,12 @@ class Exchange final : public Operation {
   bool advance() override;
   void describe(WaitingFor& wait) const override { (received_ ? send_ : receive_)->describe(wait); }
   void cancel() override { receive_->cancel(); }
+  int pending_error() override { return received_ ? MPI_SUCCESS : receive_->pending_error(); }
 
  private:
+  Operation& other_half() { return sent_ ? *receive_ : *send_; }
+  void end_other_half();
+
   std::unique_ptr<Operation> send_, receive_;
   bool sent_ = false, received_ = false;
 };

@@ -35,7 +35,8 @@ std::unique_ptr<Operation> start_send(GridComm& g, const void* buffer, Count cou
     MPI_Request request = MPI_REQUEST_NULL;
     *code = native_isend<mode, Count>()(buffer, count, type, local >= 0 ? local : destination, tag,
                                         g.native, &request);
-    return *code == MPI_SUCCESS ? std::make_unique<NativeOperation>(request) : nullptr;
+    if (*code != MPI_SUCCESS) return nullptr;
+    return std::make_unique<NativeOperation>(request, MPI_PROC_NULL, Watched(g, destination));
   }
   *code = check_send<mode>(buffer, count, type, tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;
@@ -56,7 +57,7 @@ std::unique_ptr<Operation> start_receive(GridComm& g, void* buffer, Count count,
     *code = ISTHMUS_NATIVE(Irecv, Count)(buffer, count, type, local >= 0 ? local : source, tag,
                                          g.native, &request);
     if (*code != MPI_SUCCESS) return nullptr;
-    return std::make_unique<NativeOperation>(request, source);
+    return std::make_unique<NativeOperation>(request, source, Watched(g, source));
   }
   *code = check_receive(buffer, count, type, tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;

@@ -8,6 +8,7 @@
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/operations.hpp"
 #include "mpi/p2p/partitioned.hpp"
+#include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 
@@ -22,12 +23,16 @@ class Awaiting final : public Operation {
     op_.context = g.context | traffic::kPartitionedInit;
     op_.source = source;
     op_.tag = tag;
+    op_.from = static_cast<core::NodeId>(g.group.node(source));
     op_.buffer = reinterpret_cast<std::byte*>(&init_);
     op_.capacity = sizeof init_;
     grid()->endpoint->recv(op_);
   }
   bool advance() override { return op_.done(); }
-  const PartitionedInit& init() const { return init_; }
+  /// Null: it has not come.
+  const PartitionedInit* init() const {
+    return op_.done() && op_.error != core::OpError::Failed ? &init_ : nullptr;
+  }
 
  private:
   PartitionedInit init_;
@@ -54,9 +59,7 @@ class RecvChannel {
   RecvChannel& operator=(const RecvChannel&) = delete;
 
   /// Null: the sender's MPI_Psend_init has not been heard of.
-  const PartitionedInit* init() const {
-    return awaiting_->advance() ? &awaiting_->init() : nullptr;
-  }
+  const PartitionedInit* init() const { return awaiting_->init(); }
   std::size_t capacity() const { return bytes * static_cast<std::size_t>(partitions.number); }
 
   const GridCommRef comm;
@@ -89,6 +92,9 @@ class PartitionedReceive final : public PartitionedOperation {
     // for something else.
     passive = post();
   }
+  ~PartitionedReceive() override {
+    if (may_lose()) give_up();
+  }
 
   void ready(int) override {
     throw MpiError(MPI_ERR_REQUEST, "the request is a partitioned receive, not a send");
@@ -102,7 +108,13 @@ class PartitionedReceive final : public PartitionedOperation {
   }
 
   bool advance() override {
-    if (!post() || !has_come(0, number_)) return false;
+    if (!post() || !has_come(0, number_)) {
+      const auto loss = watched_.loss();
+      return loss && give_up() && lose(*loss, kWhat, result);
+    }
+    if (may_lose() && std::any_of(&pieces_[0], &pieces_[number_], has_failed)) {
+      return lose(loss_of_process(channel_->comm->group.node(channel_->source)), kWhat, result);
+    }
     for (std::size_t i = 0; i < unpacked_.size(); ++i) unpack(i);
     const std::uint64_t size = channel_->init()->bytes * channel_->init()->partitions;
     result.source = channel_->source;
@@ -112,7 +124,17 @@ class PartitionedReceive final : public PartitionedOperation {
     return true;
   }
 
+  bool give_up() override {
+    for (std::size_t i = come_; i < number_ && grid() != nullptr; ++i) {
+      if (!pieces_[i].done()) grid()->endpoint->give_up(pieces_[i]);
+    }
+    return true;
+  }
+
  private:
+  static constexpr const char* kWhat = "MPI partitioned receive";
+  static bool has_failed(const core::RecvOp& op) { return op.error == core::OpError::Failed; }
+
   /// Has the sender's partitions received; false while they are not known.
   bool post() {
     if (pieces_ != nullptr) return true;
@@ -127,6 +149,7 @@ class PartitionedReceive final : public PartitionedOperation {
       op.context = init->context;
       op.source = channel_->source;
       op.tag = static_cast<int>(i);
+      op.from = static_cast<core::NodeId>(channel_->comm->group.node(channel_->source));
       op.buffer = memory_ + begin;
       op.capacity = std::min(piece_bytes_, channel_->capacity() - begin);
       grid()->endpoint->recv(op);
@@ -163,6 +186,7 @@ class PartitionedReceive final : public PartitionedOperation {
   }
 
   const std::shared_ptr<RecvChannel> channel_;
+  const Watched watched_{*channel_->comm, channel_->source};
   std::unique_ptr<std::byte[]> packed_;
   std::byte* memory_ = nullptr;
   std::unique_ptr<core::RecvOp[]> pieces_;  // one for each partition of the sender

@@ -1,10 +1,12 @@
 // The sending side of a partitioned channel.
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
 
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/p2p/partitioned.hpp"
+#include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/runs.hpp"
 #include "mpi/process/traffic.hpp"
@@ -57,6 +59,7 @@ class SendChannel {
   ~SendChannel() {
     if (grid() != nullptr && !announcing_->advance()) abandon(std::move(announcing_));
   }
+  Watched watched() const { return {*comm, destination}; }
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
 
@@ -80,6 +83,9 @@ class PartitionedSend final : public PartitionedOperation {
         pieces_(std::make_unique<Piece[]>(number_)) {
     comm = channel_->comm->native;
     passive = true;
+  }
+  ~PartitionedSend() override {
+    if (may_lose()) give_up();
   }
 
   void ready(int partition) override {
@@ -106,7 +112,22 @@ class PartitionedSend final : public PartitionedOperation {
 
   bool advance() override {
     while (done_ < number_ && pieces_[done_].op.done()) ++done_;
-    return done_ == number_;
+    if (done_ < number_) {
+      const auto loss = watched_.loss();
+      return loss && give_up() && lose(*loss, "MPI partitioned send", result);
+    }
+    if (may_lose() && std::any_of(&pieces_[0], &pieces_[number_], has_failed)) {
+      lose(loss_of_process(channel_->comm->group.node(channel_->destination)),
+           "MPI partitioned send", result);
+    }
+    return true;
+  }
+
+  bool give_up() override {
+    for (std::size_t i = done_; i < number_ && grid() != nullptr; ++i) {
+      if (!pieces_[i].op.done()) grid()->endpoint->give_up(pieces_[i].op);
+    }
+    return true;
   }
 
  private:
@@ -114,7 +135,10 @@ class PartitionedSend final : public PartitionedOperation {
     std::optional<Outgoing> data;
     core::SendOp op;
   };
+  static bool has_failed(const Piece& piece) { return piece.op.error == core::OpError::Failed; }
+
   const std::shared_ptr<SendChannel> channel_;
+  const Watched watched_{channel_->watched()};
   const std::size_t number_;
   const std::unique_ptr<Piece[]> pieces_;
   std::size_t done_ = 0;  // the first `done_` are

@@ -69,7 +69,7 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
               MPI_Comm comm, MPI_Request* request, const char* function) {
   GridComm* const g = grid_comm(comm);
   const int local = g == nullptr ? destination : g->native_rank_of(destination);
-  if (g == nullptr || local >= 0 || destination == MPI_PROC_NULL) {
+  if (g == nullptr || (local >= 0 && !may_lose()) || destination == MPI_PROC_NULL) {
     return native_send_init<mode, Count>()(buffer, count, type, local >= 0 ? local : destination,
                                            tag, comm, request);
   }
@@ -83,7 +83,15 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
     auto kept = std::make_shared<KeptType>(count == 0 ? MPI_BYTE : type);
     return make_persistent(
         comm,
-        [g = g->shared_from_this(), buffer, count, kept, destination, tag] {
+        [g = g->shared_from_this(), buffer, count, kept, destination, tag, function] {
+          require_unrevoked(*g);
+          if (g->native_rank_of(destination) >= 0) {
+            int raised = MPI_SUCCESS;
+            auto operation = start_send<mode>(*g, buffer, count, kept->get(), destination, tag,
+                                              function, &raised);
+            if (!operation) throw MpiError(raised, "the send could not be started");
+            return operation;
+          }
           return start_remote_send<mode>(*g, Outgoing(buffer, count, kept->get(), copy_for(mode)),
                                          destination, tag);
         },
@@ -100,7 +108,7 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
     return native_init(buffer, count, type, source, tag, comm, request);
   }
   const int local = g->native_rank_of(source);
-  if (local >= 0 && tag != MPI_ANY_TAG) {
+  if (local >= 0 && tag != MPI_ANY_TAG && !may_lose()) {
     const int code = native_init(buffer, count, type, local, tag, comm, request);
     if (code == MPI_SUCCESS) {
       track_persistent(*request, std::make_unique<PersistentReceive>(

@@ -14,7 +14,9 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
   return shielded(comm, "MPI_Iprobe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Iprobe");
     if (code != MPI_SUCCESS) return code;
+    const ProbeLoss loss(*g, source, false);
     const Found found = look(*g, source, tag, Take::No, &code);
+    if (code == MPI_SUCCESS) loss.unless(found.found);
     *flag = found.found ? 1 : 0;
     if (found.found) give_status(found, status);
     return code;
@@ -53,7 +55,9 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     const auto described = waiting_for_message(*g, source, tag);
     wait_until(
         [&] {
+          const ProbeLoss loss(*g, source, true);
           const Found found = look(*g, source, tag, Take::No, &code);
+          if (code == MPI_SUCCESS) loss.unless(found.found);
           if (found.found) give_status(found, status);
           return found.found || code != MPI_SUCCESS;
         },

@@ -77,7 +77,7 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
     return native_irecv(buffer, count, type, source, tag, comm, request);
   }
   const int local = g->native_rank_of(source);
-  if (local >= 0) {
+  if (local >= 0 && !may_lose()) {
     std::unique_lock lock(progress_mutex, std::defer_lock);
     if (!idle()) lock.lock();
     if (!lock || !must_queue(*g, source, tag)) {
@@ -88,7 +88,12 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
     }
   }
   return shielded(comm, function, [&]() -> int {
-    int code = check_rank(*g, source, true, function);
+    int code = MPI_SUCCESS;
+    if (local >= 0 && may_lose()) {
+      auto operation = start_receive(*g, buffer, count, type, source, tag, function, &code);
+      return operation ? make_request(std::move(operation), request) : code;
+    }
+    code = check_rank(*g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, comm);
     if (code != MPI_SUCCESS) return code;
     return make_request(start_grid_receive(*g, Incoming(buffer, count, type), source, tag),

@@ -33,12 +33,27 @@ template <Mode mode, class Count>
   return code == MPI_SUCCESS ? wait_native(&request, MPI_STATUS_IGNORE) : code;
 }
 
+// Inside this cluster, in a run whose clusters may fail: a revocation must end it.
+template <Mode mode, class Count>
+[[gnu::noinline]] int send_watched(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
+                                   int destination, int tag, const char* function) {
+  return shielded(g.native, function, [&]() -> int {
+    int code = MPI_SUCCESS;
+    const auto operation =
+        start_send<mode>(g, buffer, count, type, destination, tag, function, &code);
+    return operation ? complete(*operation, MPI_STATUS_IGNORE, function) : code;
+  });
+}
+
 template <Mode mode, class Count>
 [[gnu::noinline]] int send_anywhere(const void* buffer, Count count, MPI_Datatype type,
                                     int destination, int tag, MPI_Comm comm, const char* function) {
   if (GridComm* const g = grid_comm(comm)) {
     const int local = g->native_rank_of(destination);
     if (local >= 0) {
+      if (mode != Mode::Buffered && may_lose()) {
+        return send_watched<mode>(*g, buffer, count, type, destination, tag, function);
+      }
       destination = local;
     } else if (destination != MPI_PROC_NULL) {
       return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
@@ -70,7 +85,8 @@ int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type
     auto operation =
         start_remote_send<mode>(g, Outgoing(buffer, count, type, copy_for(mode)), destination, tag);
     // The send is complete, so return a native request to MPI_PROC_NULL, which is complete too.
-    if (mode != Mode::Synchronous && operation->advance()) {
+    if (mode != Mode::Synchronous && operation->advance() &&
+        operation->result.error == MPI_SUCCESS) {
       return native.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, g.native, request);
     }
     return make_request(std::move(operation), request);
@@ -84,6 +100,14 @@ int isend(const void* buffer, Count count, MPI_Datatype type, int destination, i
     const int local = g->native_rank_of(destination);
     if (local < 0 && destination != MPI_PROC_NULL) {
       return isend_remote<mode>(*g, buffer, count, type, destination, tag, request, function);
+    }
+    if (mode != Mode::Buffered && local >= 0 && may_lose()) {
+      return shielded(comm, function, [&]() -> int {
+        int code = MPI_SUCCESS;
+        auto operation =
+            start_send<mode>(*g, buffer, count, type, destination, tag, function, &code);
+        return operation ? make_request(std::move(operation), request) : code;
+      });
     }
     if (local >= 0) destination = local;
   }

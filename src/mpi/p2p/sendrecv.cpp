@@ -91,11 +91,13 @@ class Replacing final : public Operation {
     comm = g.native;
   }
   bool advance() override {
+    inner_->blocking = blocking;
     if (!inner_->advance()) return false;
     result = inner_->result;
     return true;
   }
   void cancel() override { inner_->cancel(); }
+  int pending_error() override { return inner_->pending_error(); }
 
  private:
   Outgoing copy_;

@@ -17,11 +17,16 @@ int make_together(const MakePart& make, const std::function<bool(bool)>& agree, 
     thrown = std::current_exception();
   }
   const bool succeeded = code == MPI_SUCCESS && !thrown;
-  if (agree(succeeded)) {
-    *result = made;
-    return MPI_SUCCESS;
-  }
   *result = MPI_COMM_NULL;
+  try {
+    if (agree(succeeded)) {
+      *result = made;
+      return MPI_SUCCESS;
+    }
+  } catch (...) {  // members may have failed
+    if (succeeded && made != MPI_COMM_NULL) isthmus_Comm_free(&made);
+    throw;
+  }
   if (thrown) std::rethrow_exception(thrown);
   if (code != MPI_SUCCESS) return code;
   if (made != MPI_COMM_NULL) isthmus_Comm_free(&made);

@@ -69,6 +69,8 @@ constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
 /// communicator's context; and the partitions, each channel's in a context of its own.
 constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
+/// Members of a cluster tell each other if they go on to a native call (making/local_vote.hpp).
+constexpr std::uint64_t kVoteContext = kCourierContext | kPartitionedInit;
 /// Between the roots of two sides that meet at a port, in the context that one of them has offered.
 constexpr std::uint64_t kMeetingContext = std::uint64_t{1} << 58;
 /// Contexts that are drawn at random, since members of several runs may have them: each run counts
@@ -81,5 +83,7 @@ constexpr std::uint64_t kFileReplies = kFileRequests | 1;
 constexpr std::uint64_t kFailures = kFileRequests | 2;
 /// Messages of members about calls with wrong arguments.
 constexpr std::uint64_t kWrongCalls = kFileRequests | 3;
+/// Messages of members that agree although others fail, and that revoke communicators.
+constexpr std::uint64_t kSurvivors = kFileRequests | 4;
 
 }  // namespace isthmus::face::traffic

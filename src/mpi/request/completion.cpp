@@ -41,6 +41,33 @@ class Errors {
 
 }  // namespace
 
+int raise_pending(const Watch::Pending& pending, const char* function) {
+  const Complaint& of = pending.complaint;
+  return raise(of.comm, of.owner.get(), of.error, function);
+}
+
+int report_pending(const Watch::Pending& pending, int* done, int* indices, MPI_Status* statuses,
+                   const char* function) {
+  *done = 1;
+  indices[0] = pending.index;
+  if (statuses != MPI_STATUSES_IGNORE) statuses[0].MPI_ERROR = pending.complaint.error;
+  const Complaint& of = pending.complaint;
+  return raise(of.comm, of.owner.get(), MPI_ERR_IN_STATUS, function);
+}
+
+int test_each(int count, MPI_Request* requests, MPI_Status* statuses) {
+  for (int i = 0; i < count; ++i) {
+    MPI_Status unused;
+    MPI_Status& status = statuses == MPI_STATUSES_IGNORE ? unused : statuses[i];
+    status.MPI_ERROR = MPI_SUCCESS;
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    int flag = 0;
+    const int code = isthmus_Test(&requests[i], &flag, &status);
+    status.MPI_ERROR = code != MPI_SUCCESS || flag != 0 ? code : MPI_ERR_PENDING;
+  }
+  return MPI_ERR_IN_STATUS;
+}
+
 int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function) {
   Watch::Seen* const seen = index == MPI_UNDEFINED ? nullptr : watch.find(index);
   if (seen == nullptr) return code;

@@ -31,6 +31,14 @@ class Statuses {
   MPI_Status* statuses_;
 };
 
+/// A call ends by the error of a request that stays active (Watch::pending): raises it.
+int raise_pending(const Watch::Pending& pending, const char* function);
+/// The same for one that completes some: that one is reported, with its error in its status.
+int report_pending(const Watch::Pending& pending, int* done, int* indices, MPI_Status* statuses,
+                   const char* function);
+/// The same for one that completes all: tests each request by itself, after the Watch has ended.
+int test_each(int count, MPI_Request* requests, MPI_Status* statuses);
+
 /// One request, at `index` (or MPI_UNDEFINED), has completed natively with `code`. Returns the
 /// result for the calling MPI function.
 int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function);

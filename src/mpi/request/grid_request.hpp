@@ -29,6 +29,7 @@ struct GridRequest final : TrackedRequest {
   ~GridRequest() override;
   Needs poll() override REQUIRES(progress_mutex);
   bool finished() override REQUIRES(progress_mutex);
+  Complaint pending() override REQUIRES(progress_mutex);
   void describe(MPI_Status& status) const override REQUIRES(progress_mutex);
   Complaint settle() override REQUIRES(progress_mutex);
   int start(MPI_Request* request) override;

@@ -97,6 +97,11 @@ bool GridRequest::finished() {
   return op && ended;
 }
 
+Complaint GridRequest::pending() {
+  if (!op || ended) return {};
+  return {op->pending_error(), comm, false, owner};
+}
+
 void GridRequest::describe(MPI_Status& status) const {
   if (op) fill_status(op->result, &status);
 }
@@ -167,6 +172,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
     wait.comm = op.comm;
     op.describe(wait);
   };
+  op.blocking = true;
   Backoff backoff{Describe(describe)};
   for (;;) {
     if (op.passive && !op.guarded) {

@@ -46,12 +46,19 @@ class Operation {
   virtual void describe(WaitingFor& wait) const { static_cast<void>(wait); }
   /// MPI_Cancel: best effort; success shows in result.cancelled.
   virtual void cancel() {}
+  /// In a run whose clusters may fail: ends it early, without a result. The program's memory is
+  /// free then. False: it must go on.
+  virtual bool give_up() { return false; }
+  /// In a run whose clusters may fail: an error that a wait for its request returns, though it goes
+  /// on (MPI_ERR_PROC_FAILED_PENDING). Under the progress lock.
+  virtual int pending_error() { return MPI_SUCCESS; }
   Result result;
   MPI_Comm comm = MPI_COMM_NULL;  ///< its error handler gets result.error
   /// Only its own waiter depends on advance(): others do the rest. Such operations leave the rest
   /// of the program at native speed. Unless `guarded`, the waiter does not take the progress lock.
   bool passive = false;
   bool guarded = false;
+  bool blocking = false;  ///< complete() drives it
 };
 
 /// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored.

@@ -16,7 +16,10 @@ ISTHMUS_MPI(Test)(MPI_Request* request, int* flag, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   const int code = native.Test(request, flag, status);
-  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  if (*flag == 0 && code == MPI_SUCCESS) {
+    const Watch::Pending* const pending = watch.pending();
+    return pending == nullptr ? code : raise_pending(*pending, "MPI_Test");
+  }
   return finish_one(watch, 0, code, status, "MPI_Test");
 }
 
@@ -29,7 +32,10 @@ ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status st
   }
   const Statuses filled(count, statuses, watch.has_others());
   const int code = TestAll(watch, count, requests, filled.get())(flag);
-  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  if (*flag == 0 && code == MPI_SUCCESS) {
+    const Watch::Pending* const pending = watch.pending();
+    return pending == nullptr ? code : raise_pending(*pending, "MPI_Testall");
+  }
   return finish_all(watch, code, count, requests, statuses, "MPI_Testall");
 }
 
@@ -46,7 +52,10 @@ ISTHMUS_MPI(Testany)
   const bool all_started = watch.poll();
   const int code = native.Testany(count, requests, index, flag, status);
   if (*flag != 0 && *index == MPI_UNDEFINED && !all_started) *flag = 0;
-  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  if (*flag == 0 && code == MPI_SUCCESS) {
+    const Watch::Pending* const pending = watch.pending();
+    return pending == nullptr ? code : raise_pending(*pending, "MPI_Testany");
+  }
   return finish_one(watch, *index, code, status, "MPI_Testany");
 }
 
@@ -63,6 +72,9 @@ ISTHMUS_MPI(Testsome)
   const bool all_started = watch.poll();
   const int code = native.Testsome(count, requests, done, indices, statuses);
   if (*done == MPI_UNDEFINED && !all_started) *done = 0;
+  if (const Watch::Pending* const pending = *done == 0 ? watch.pending() : nullptr) {
+    return report_pending(*pending, done, indices, statuses, "MPI_Testsome");
+  }
   return finish_some(watch, code, *done, indices, statuses, "MPI_Testsome");
 }
 

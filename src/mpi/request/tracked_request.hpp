@@ -34,6 +34,8 @@ class TrackedRequest {
   virtual Needs poll() REQUIRES(progress_mutex) = 0;
   /// Quick to find: an operation of ours has ended, so that a wait for any may return this one.
   virtual bool finished() REQUIRES(progress_mutex) { return false; }
+  /// An error that waits for it return now, though it stays active. No error: they go on.
+  virtual Complaint pending() REQUIRES(progress_mutex) { return {}; }
   /// A native partitioned one, which test_all.hpp is about.
   virtual bool partitioned() const { return false; }
   /// Corrects the status from the native library. Not if the request is inactive.

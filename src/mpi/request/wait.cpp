@@ -25,6 +25,7 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
   if (nothing_to_watch()) return native.Wait(request, status);
   const Calling here("MPI_Wait");
   Watch watch(1, request);
+  const Watch::Pending* pending = nullptr;
   int code = MPI_SUCCESS;
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Wait(request, status);
@@ -35,34 +36,43 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
           if (!watch.poll()) return false;
           int flag = 0;
           code = native.Test(request, &flag, status);
-          return flag != 0 || code != MPI_SUCCESS;
+          if (flag != 0 || code != MPI_SUCCESS) return true;
+          return (pending = watch.pending()) != nullptr;
         },
         Describe(described));
   }
+  if (pending != nullptr) return raise_pending(*pending, "MPI_Wait");
   return finish_one(watch, 0, code, status, "MPI_Wait");
 }
 
 ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
   const Calling here("MPI_Waitall");
-  Watch watch(count, requests);
-  const Statuses filled(count, statuses, watch.has_others());
-  int code = MPI_SUCCESS;
-  if (watch.poll() && watch.native_can_wait()) {
-    code = native.Waitall(count, requests, filled.get());
-  } else {
-    TestAll test_all(watch, count, requests, filled.get());
-    const auto described = waiting_in("MPI_Waitall", count);
-    wait_until(
-        [&] {
-          if (!watch.poll()) return false;
-          int flag = 0;
-          code = test_all(&flag);
-          return flag != 0 || code != MPI_SUCCESS;
-        },
-        Describe(described));
+  {
+    Watch watch(count, requests);
+    const Statuses filled(count, statuses, watch.has_others());
+    const Watch::Pending* pending = nullptr;
+    int code = MPI_SUCCESS;
+    if (watch.poll() && watch.native_can_wait()) {
+      code = native.Waitall(count, requests, filled.get());
+    } else {
+      TestAll test_all(watch, count, requests, filled.get());
+      const auto described = waiting_in("MPI_Waitall", count);
+      wait_until(
+          [&] {
+            if (!watch.poll()) return false;
+            int flag = 0;
+            code = test_all(&flag);
+            if (flag != 0 || code != MPI_SUCCESS) return true;
+            return (pending = watch.pending()) != nullptr;
+          },
+          Describe(described));
+    }
+    if (pending == nullptr) {
+      return finish_all(watch, code, count, requests, statuses, "MPI_Waitall");
+    }
   }
-  return finish_all(watch, code, count, requests, statuses, "MPI_Waitall");
+  return test_each(count, requests, statuses);
 }
 
 ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
@@ -79,6 +89,7 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
     return isthmus_Wait(&requests[finished], status);
   }
   Watch watch(count, requests);
+  const Watch::Pending* pending = nullptr;
   int code = MPI_SUCCESS;
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitany(count, requests, index, status);
@@ -89,9 +100,16 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
           const bool all_started = watch.poll();
           int flag = 0;
           code = native.Testany(count, requests, index, &flag, status);
-          return code != MPI_SUCCESS || (flag != 0 && (*index != MPI_UNDEFINED || all_started));
+          if (code != MPI_SUCCESS || (flag != 0 && (*index != MPI_UNDEFINED || all_started))) {
+            return true;
+          }
+          return (pending = watch.pending()) != nullptr;
         },
         Describe(described));
+  }
+  if (pending != nullptr) {
+    *index = pending->index;
+    return raise_pending(*pending, "MPI_Waitany");
   }
   return finish_one(watch, *index, code, status, "MPI_Waitany");
 }
@@ -107,6 +125,7 @@ ISTHMUS_MPI(Waitsome)
     return code;
   }
   Watch watch(count, requests);
+  const Watch::Pending* pending = nullptr;
   int code = MPI_SUCCESS;
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitsome(count, requests, done, indices, statuses);
@@ -116,9 +135,14 @@ ISTHMUS_MPI(Waitsome)
         [&] {
           const bool all_started = watch.poll();
           code = native.Testsome(count, requests, done, indices, statuses);
-          return code != MPI_SUCCESS || (*done == MPI_UNDEFINED ? all_started : *done > 0);
+          const bool some = *done == MPI_UNDEFINED ? all_started : *done > 0;
+          if (code != MPI_SUCCESS || some) return true;
+          return (pending = watch.pending()) != nullptr;
         },
         Describe(described));
+  }
+  if (pending != nullptr) {
+    return report_pending(*pending, done, indices, statuses, "MPI_Waitsome");
   }
   return finish_some(watch, code, *done, indices, statuses, "MPI_Waitsome");
 }

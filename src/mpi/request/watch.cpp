@@ -59,6 +59,17 @@ bool Watch::poll() {
   return all_started;
 }
 
+const Watch::Pending* Watch::pending() {
+  if (!may_lose() || pending_.empty()) return nullptr;
+  const core::Lock lock(progress_mutex);
+  for (const Seen* const s : pending_.all()) {
+    const Complaint complaint = s->entry.object->pending();
+    if (complaint.error == MPI_SUCCESS) continue;
+    return &pending_error_.emplace(Pending{s->index, complaint});
+  }
+  return nullptr;
+}
+
 void Watch::peek(const Seen& s, MPI_Status* status) const {
   if (status == nullptr) return;
   if (s.entry.object == nullptr) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "mpi/comm/comm.hpp"
@@ -36,6 +37,13 @@ class Watch {
   /// Lets everything progress. False while the native library takes a started persistent receive
   /// for inactive: then do not believe "all complete" and "none active".
   bool poll();
+  /// After poll(), in a run whose clusters may fail: a request that stays active, with an error
+  /// that the call returns. Null: the call goes on.
+  struct Pending {
+    int index;
+    Complaint complaint;
+  };
+  const Pending* pending();
   /// After poll(): a native blocking call ends by itself.
   bool native_can_wait() const { return idle() && pending_.empty(); }
   /// Some of the requests are generalized or persistent ones.
@@ -51,7 +59,8 @@ class Watch {
   // watched.
   const bool taken_out_;
   bool has_others_ = false;
-  FewOrMany<Seen> seen_;      // in the order of their indices
+  FewOrMany<Seen> seen_;  // in the order of their indices
+  std::optional<Pending> pending_error_;
   FewOrMany<Seen*> pending_;  // of those, the ones that need this thread before they can complete
                               // natively
 };

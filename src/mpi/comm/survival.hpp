@@ -1,0 +1,57 @@
+// The state of a communicator in a run that goes on without clusters that have failed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/world/group.hpp"
+#include "mpi/process/failed_clusters.hpp"
+
+namespace isthmus::face {
+
+struct GridComm;
+
+struct Survival {
+  /// A member has called MPIX_Comm_revoke, and this process has heard so.
+  std::atomic<bool> revoked{false};
+  /// The failures that the program has acknowledged: the first of FailedClusters::first.
+  std::atomic<std::uint32_t> acknowledged{0};
+  /// Calls of all members after whose exchange a native call follows (making/local_vote.hpp).
+  std::atomic<std::uint32_t> votes{0};
+};
+
+inline constexpr const char* kRevoked = "the communicator has been revoked";
+
+/// Clusters of this run may fail, and it goes on without them.
+inline bool may_lose() { return FailedClusters::all().possible(); }
+
+/// Called with each grid communicator that has entered the table, if not null: it may have been
+/// revoked before it was made here. By the thread that makes it.
+inline std::atomic<void (*)(const GridComm&)> on_entered{nullptr};
+
+/// The error of an operation.
+struct Loss {
+  int error_class;      ///< one of survival_errors.hpp
+  std::string because;  ///< a sentence
+};
+
+// All are cheap, and return nothing, while no cluster has failed and nothing is revoked.
+
+/// The loss of an operation that needs the member of that rank (remote, in an intercommunicator).
+std::optional<Loss> loss_of(const GridComm& comm, int rank);
+/// Of one that needs all members, of both sides: a collective.
+std::optional<Loss> loss_of_all(const GridComm& comm);
+/// Of a receive or probe from any source: a member has failed that is not acknowledged.
+/// proc_failed_pending().
+std::optional<Loss> loss_of_any(const GridComm& comm);
+/// Of one that needs the members of a group, even if the communicator is revoked.
+std::optional<Loss> loss_among(const core::Group& group);
+/// That of an operation which the engine has ended, since the process has failed.
+Loss loss_of_process(int node);
+
+/// The communicator is revoked, and its other side's part with it. Calls no MPI: any thread.
+void revoke_here(const GridComm& comm);
+
+}  // namespace isthmus::face

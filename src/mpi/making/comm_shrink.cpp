@@ -1,0 +1,99 @@
+#include "mpi/making/comm_shrink.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "coll/engine/party.hpp"
+#include "mpi/making/creation.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/traffic.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "mpi/survival/agreeing.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Flag of the outcome: this member has made its part.
+constexpr std::uint32_t kMade = 1;
+
+/// The program's handler of errors, as MPI_Comm_split gives it to its communicators.
+void inherit_handler(MPI_Comm from, MPI_Comm to) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (native.Comm_get_errhandler(from, &handler) != MPI_SUCCESS) return;
+  native.Comm_set_errhandler(to, handler);
+  native.Errhandler_free(&handler);
+}
+
+/// The native communicator of all members here: a cluster fails as a whole. Not by a collective of
+/// the handle, since others of its members may have left one halfway.
+int make_native_part(const GridComm& parent, MPI_Comm* made) {
+  constexpr int kTag = traffic::kPromisedTags;  // hardly the program's
+  const Inside inside;
+  MPI_Group members = MPI_GROUP_NULL;
+  int code = native.Comm_group(parent.native, &members);
+  if (code != MPI_SUCCESS) return code;
+  {
+    const NativeCreation creation;
+    code = parked(native.Comm_create_group, parent.native, members, kTag, made);
+  }
+  native.Group_free(&members);
+  if (code == MPI_SUCCESS) inherit_handler(parent.native, *made);
+  return code;
+}
+
+int make_part(const GridComm& parent, const core::Decision& decision, MPI_Comm* made) {
+  MPI_Comm native_part = MPI_COMM_NULL;
+  const int code = make_native_part(parent, &native_part);
+  if (code != MPI_SUCCESS) return code;
+  const core::Group living = parent.group.exclude(decision.failed.ranks());
+  return finish_comm(living, decision.word, native_part, nullptr, parent.session, made);
+}
+
+/// One member's part, and why it could not be made.
+struct Part {
+  MPI_Comm made = MPI_COMM_NULL;
+  int code = MPI_SUCCESS;
+  std::exception_ptr thrown;
+
+  bool good() const { return code == MPI_SUCCESS && !thrown; }
+  void drop() {
+    if (made != MPI_COMM_NULL) isthmus_Comm_free(&made);
+  }
+};
+
+Part try_part(const GridComm& parent, const core::Decision& decision) {
+  Part part;
+  try {
+    part.code = make_part(parent, decision, &part.made);
+  } catch (...) {
+    part.thrown = std::current_exception();
+  }
+  return part;
+}
+
+}  // namespace
+
+int shrink(const GridCommRef& comm, MPI_Comm* newcomm) {
+  core::Decision decision = Agreeing(comm, 0, Agreeing::Call::Shrink).wait();
+  while (true) {
+    Part part = try_part(*comm, decision);
+    core::Decision outcome = Agreeing(comm, part.good() ? kMade : 0, Agreeing::Call::Shrink).wait();
+    if ((outcome.flags & kMade) == 0) {
+      if (part.thrown) std::rethrow_exception(part.thrown);
+      if (!part.good()) return part.code;
+      part.drop();
+      throw MpiError(MPI_ERR_OTHER,
+                     "the native MPI library of another member could not make its part of the "
+                     "communicator (it may have too many)");
+    }
+    if (outcome.failed == decision.failed) {
+      *newcomm = part.made;
+      return MPI_SUCCESS;
+    }
+    part.drop();  // more have failed meanwhile
+    decision = std::move(outcome);
+  }
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,66 @@
+#include "mpi/p2p/drain.hpp"
+
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/p2p/operations.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Advances between two looks at the communicators: a send that waits for this can wait longer.
+constexpr unsigned kAdvancesPerLook = 64;
+
+class Drain final : public Operation {
+ public:
+  /// Never ends before the grid does.
+  bool advance() override {
+    if (grid() == nullptr) return true;
+    if (++advances_ % kAdvancesPerLook != 0) return false;
+    const Inside inside;
+    for (const GridCommRef& comm : revoked_comms()) look_at(*comm);
+    std::erase_if(scraps_, [](Scrap& scrap) {
+      int done = 0;
+      return native.Test(&scrap.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+    });
+    return false;
+  }
+
+ private:
+  struct Scrap {
+    std::unique_ptr<std::byte[]> memory;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  void look_at(const GridComm& comm) {
+    if (!comm.has_company() || comm.freed.load(std::memory_order_acquire)) return;
+    for (;;) {
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status{};
+      const int code =
+          native.Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm.native, &found, &message, &status);
+      if (code != MPI_SUCCESS || found == 0) return;
+      const std::uint64_t size = bytes_of(status);
+      Scrap& scrap = scraps_.emplace_back();
+      scrap.memory = std::make_unique_for_overwrite<std::byte[]>(size);
+      receive_matched(scrap.memory.get(), size, &message, &scrap.request);
+    }
+  }
+
+  std::list<Scrap> scraps_;
+  unsigned advances_ = 0;
+};
+
+}  // namespace
+
+void drain_revoked() { keep(std::make_unique<Drain>()); }
+
+}  // namespace isthmus::face

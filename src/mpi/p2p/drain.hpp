@@ -1,0 +1,12 @@
+// The messages inside this cluster of communicators that are revoked. A native send there cannot be
+// taken back, so its receiver takes the message, and throws it away.
+#pragma once
+
+namespace isthmus::face {
+
+/// Begins that, in a run whose clusters may fail; until the grid is left. From then on Isthmus's
+/// operations are never all at an end. So no thread sleeps in the native library on a grid
+/// communicator, where nothing could wake it.
+void drain_revoked();
+
+}  // namespace isthmus::face

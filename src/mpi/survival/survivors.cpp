@@ -1,0 +1,305 @@
+#include "mpi/survival/survivors.hpp"
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/mutex.hpp"
+#include "core/engine/service.hpp"
+#include "core/wire/wire.hpp"
+#include "mpi/process/failed_clusters.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/traffic.hpp"
+#include "mpi/survival/failed_members.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// For communicators that this process has not used for agreements, or not made yet.
+constexpr std::size_t kMostEarly = 1 << 16;
+constexpr std::size_t kMostEarlyBytes = 16 << 20;
+constexpr std::size_t kMostEarlyRevoked = 4096;
+// Communicators that are freed: as many can still be asked for their last decision.
+constexpr std::uint64_t kRemembered = 1024;
+
+enum class Says : std::uint8_t { Agreement, Revoked };
+constexpr std::size_t kHead = 8 + 1 + 4;
+
+bool has_comm(std::uint64_t context) {
+  bool found = false;
+  find_context(context, [&found](const GridComm&) { found = true; });
+  return found;
+}
+
+void mark_revoked(std::uint64_t context) {
+  find_context(context, [](const GridComm& comm) { revoke_here(comm); });
+}
+
+}  // namespace
+
+/// Those of this process. One mutex guards all: the engine's lock is held before it, and is never
+/// taken under it.
+class SurvivorsService final : public core::Service {
+ public:
+  static SurvivorsService& all() {
+    static auto* const only = new SurvivorsService;  // threads outlive static objects
+    return *only;
+  }
+
+  void serve(core::Engine& engine) {
+    engine_ = &engine;
+    engine.serve(traffic::kSurvivors, *this);
+  }
+
+  bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
+    if (bytes.size() < kHead) return false;
+    core::Reader in(bytes.first(kHead));
+    const std::uint64_t context = in.u64();
+    const auto says = static_cast<Says>(in.u8());
+    const auto rank = static_cast<int>(in.u32());
+    const std::span<const std::byte> body = bytes.subspan(kHead);
+    const core::Lock lock(mutex_);
+    if (says == Says::Revoked) return body.empty() && hear_revoked(context);
+    const auto found = all_.find(context);
+    if (found == all_.end()) {
+      keep({context, rank, from, {body.begin(), body.end()}});
+      return true;
+    }
+    return hand_over(*found->second, rank, from, body);
+  }
+
+  std::shared_ptr<Survivors> of(const GridComm& comm) {
+    std::shared_ptr<Survivors> found;
+    grid()->endpoint->locked([&](core::Engine&) {
+      const core::Lock lock(mutex_);
+      found = open(comm);
+    });
+    return found;
+  }
+
+  /// Calls `step(out)` and sends what it writes.
+  template <class Step>
+  void with(const Survivors& survivors, Step&& step) {
+    grid()->endpoint->locked([&](core::Engine&) {
+      const core::Lock lock(mutex_);
+      core::AgreementMessages out;
+      step(out);
+      post(survivors, out);
+    });
+  }
+
+  std::optional<core::Decision> take_decision(Survivors& survivors, Survivors::Ticket ticket) {
+    const core::Lock lock(mutex_);
+    const auto found = survivors.decided_.find(ticket);
+    if (found == survivors.decided_.end()) return std::nullopt;
+    std::optional<core::Decision> decision = std::move(found->second);
+    survivors.decided_.erase(found);
+    return decision;
+  }
+  bool noticed_all(const Survivors& survivors) {
+    const core::Lock lock(mutex_);
+    return survivors.noticed_ == FailedClusters::all().count();
+  }
+
+  void revoke(Survivors& survivors) {
+    grid()->endpoint->locked([&](core::Engine&) {
+      const core::Lock lock(mutex_);
+      spread_revocation(survivors);
+    });
+  }
+
+  /// A communicator has been made here.
+  void entered(const GridComm& comm) {
+    if (comm.inter) return;
+    {
+      const core::Lock lock(mutex_);
+      if (early_revoked_.erase(comm.context) == 0) return;
+    }
+    revoke(*of(comm));
+  }
+
+ private:
+  struct Early {
+    std::uint64_t context;
+    int rank;
+    core::NodeId from;
+    std::vector<std::byte> body;
+  };
+
+  std::shared_ptr<Survivors> open(const GridComm& comm) REQUIRES(mutex_) {
+    std::shared_ptr<Survivors>& place = all_[comm.context];
+    if (place) return place;
+    place = std::make_shared<Survivors>(comm.context, comm.rank, comm.group);
+    place->made_ = ++made_;
+    const std::shared_ptr<Survivors> opened = place;
+    if (made_ % kRemembered == 0) forget_old();
+    take_early(*opened);
+    return opened;
+  }
+
+  void take_early(Survivors& survivors) REQUIRES(mutex_) {
+    std::deque<Early> others;
+    for (Early& each : std::exchange(early_, {})) {
+      if (each.context != survivors.context_) {
+        others.push_back(std::move(each));
+        continue;
+      }
+      early_bytes_ -= each.body.size();
+      // One that is wrong is dropped: its sender cannot be blamed any more.
+      static_cast<void>(hand_over(survivors, each.rank, each.from, each.body));
+    }
+    early_ = std::move(others);
+  }
+
+  void keep(Early early) REQUIRES(mutex_) {
+    early_bytes_ += early.body.size();
+    early_.push_back(std::move(early));
+    while (early_.size() > kMostEarly || early_bytes_ > kMostEarlyBytes) {
+      early_bytes_ -= early_.front().body.size();
+      early_.pop_front();
+    }
+  }
+
+  void forget_old() REQUIRES(mutex_) {
+    std::erase_if(all_, [this](const auto& entry) {
+      const std::shared_ptr<Survivors>& each = entry.second;
+      return each.use_count() == 1 && each->made_ + kRemembered <= made_ && !has_comm(entry.first);
+    });
+  }
+
+  bool hand_over(Survivors& survivors, int rank, core::NodeId from, std::span<const std::byte> body)
+      REQUIRES(mutex_) {
+    if (!survivors.is(rank, from)) return false;
+    core::AgreementMessages out;
+    if (!survivors.agreements_.take(rank, body, out)) return false;
+    survivors.go_on(out);
+    post(survivors, out);
+    return true;
+  }
+
+  bool hear_revoked(std::uint64_t context) REQUIRES(mutex_) {
+    std::shared_ptr<Survivors> survivors;
+    const auto known = all_.find(context);
+    if (known != all_.end()) {
+      survivors = known->second;
+    } else {
+      find_context(context, [&](const GridComm& comm) {
+        survivors = std::make_shared<Survivors>(context, comm.rank, comm.group);
+      });
+      if (survivors) {
+        survivors->made_ = ++made_;
+        all_[context] = survivors;
+        take_early(*survivors);
+      }
+    }
+    if (survivors) {
+      spread_revocation(*survivors);
+    } else if (early_revoked_.size() < kMostEarlyRevoked) {
+      early_revoked_.insert(context);
+    }
+    return true;
+  }
+
+  void spread_revocation(Survivors& survivors) REQUIRES(mutex_) {
+    mark_revoked(survivors.context_);
+    core::AgreementMessages out;
+    for (const int rank : survivors.revocation_.revoke(survivors.agreements_.failed())) {
+      out.push_back({rank, {}});
+    }
+    post(survivors, out, Says::Revoked);
+  }
+
+  void post(const Survivors& survivors, const core::AgreementMessages& messages,
+            Says says = Says::Agreement) {
+    for (const core::AgreementMessage& message : messages) {
+      std::vector<std::byte> bytes;
+      core::Writer out(bytes);
+      out.u64(survivors.context_);
+      out.u8(static_cast<std::uint8_t>(says));
+      out.u32(static_cast<std::uint32_t>(survivors.me_));
+      bytes.insert(bytes.end(), message.bytes.begin(), message.bytes.end());
+      const core::Envelope envelope{
+          .context = traffic::kSurvivors, .source = grid()->node, .tag = 0, .size = bytes.size()};
+      engine_->post(static_cast<core::NodeId>(survivors.group_.node(message.to)), envelope,
+                    std::move(bytes));
+    }
+  }
+
+  core::Mutex mutex_;
+  core::Engine* engine_ = nullptr;  // used under its own lock
+  std::map<std::uint64_t, std::shared_ptr<Survivors>> all_ GUARDED_BY(mutex_);  // by context
+  std::uint64_t made_ GUARDED_BY(mutex_) = 0;
+  std::deque<Early> early_ GUARDED_BY(mutex_);
+  std::size_t early_bytes_ GUARDED_BY(mutex_) = 0;
+  std::set<std::uint64_t> early_revoked_ GUARDED_BY(mutex_);
+};
+
+void hear_of_survivors() {
+  grid()->endpoint->locked([](core::Engine& engine) { SurvivorsService::all().serve(engine); });
+  if (!FailedClusters::all().possible()) return;
+  on_entered.store([](const GridComm& comm) { SurvivorsService::all().entered(comm); });
+}
+
+Survivors::Survivors(std::uint64_t context, int me, const core::Group& group)
+    : context_(context), me_(me), group_(group), agreements_(me, group.size()), revocation_(me) {}
+
+std::shared_ptr<Survivors> Survivors::of(const GridComm& comm) {
+  return SurvivorsService::all().of(comm);
+}
+
+Survivors::Ticket Survivors::begin(std::uint64_t flags, std::uint32_t acknowledged,
+                                   std::uint64_t offer) {
+  Wanted wanted{flags, members_in(group_, FailedClusters::all().first(acknowledged)), offer};
+  Ticket ticket = 0;
+  SurvivorsService::all().with(*this, [&](core::AgreementMessages& out) {
+    ticket = ++given_;
+    waiting_.push_back(std::move(wanted));
+    notice_failures(out);
+    go_on(out);
+  });
+  return ticket;
+}
+
+std::optional<core::Decision> Survivors::decision(Ticket ticket) {
+  SurvivorsService& all = SurvivorsService::all();
+  if (!all.noticed_all(*this)) {
+    all.with(*this, [this](core::AgreementMessages& out) {
+      notice_failures(out);
+      go_on(out);
+    });
+  }
+  return all.take_decision(*this, ticket);
+}
+
+void Survivors::revoke() { SurvivorsService::all().revoke(*this); }
+
+bool Survivors::is(int rank, core::NodeId node) const {
+  return rank >= 0 && rank < group_.size() && group_.node(rank) == static_cast<int>(node);
+}
+
+void Survivors::notice_failures(core::AgreementMessages& out) {
+  const std::uint32_t count = FailedClusters::all().count();
+  if (std::exchange(noticed_, count) == count) return;
+  agreements_.fail(members_in(group_, FailedClusters::all().first(count)), out);
+}
+
+void Survivors::go_on(core::AgreementMessages& out) {
+  while (true) {
+    if (under_way_) {
+      const core::Decision* const decided = agreements_.decision();
+      if (decided == nullptr) return;
+      decided_.emplace(begun_, *decided);
+      under_way_ = false;
+    }
+    if (waiting_.empty()) return;
+    const Wanted next = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++begun_;
+    under_way_ = true;
+    agreements_.begin(next.flags, next.acknowledged, next.offer, out);
+  }
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,45 @@
+"""Sums over all ranks, while a cluster fails: the survivors revoke, shrink and go on.
+
+iterate.py HOW FOLDER CLUSTER: by mpi4py's `own` methods, or those of the `module` in FOLDER.
+"""
+
+import importlib
+import os
+import signal
+import sys
+
+from mpi4py import MPI
+
+how, folder, fails = sys.argv[1:]
+sys.path.insert(0, folder)
+survival = importlib.import_module("isthmus_survival")
+expected = (survival.err_proc_failed(), survival.err_revoked())
+if how == "own":
+    assert expected == (MPI.ERR_PROC_FAILED, MPI.ERR_REVOKED)
+
+comm = MPI.COMM_WORLD.Dup()
+comm.Set_errhandler(MPI.ERRORS_RETURN)
+step = 0
+while step < 60:
+    if step == 20 and os.environ["ISTHMUS_CLUSTER"] == fails:
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        assert comm.allreduce(1) == comm.size
+        step += 1
+    except MPI.Exception as failure:
+        assert failure.Get_error_class() in expected  # noqa: PT017
+        if how == "own":
+            comm.Revoke()
+            assert comm.Is_revoked()
+            smaller = comm.Shrink()
+        else:
+            survival.revoke(comm)
+            assert survival.is_revoked(comm)
+            smaller = survival.shrink(comm)
+        comm.Free()
+        comm = smaller
+        step = comm.allreduce(step, MPI.MIN)
+assert (comm.Agree(3) if how == "own" else survival.agree(comm, 3)) == 3
+if comm.rank == 0:
+    print(comm.size, "ranks,", step, "steps", flush=True)
+comm.Free()

@@ -1,0 +1,82 @@
+"""Programs that lose a cluster and go on, by isthmus.h, in runs with --survive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mpis
+import pytest
+
+SURVIVE = Path(__file__).parent / "survive"
+LIBRARIES = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpiabi5"]
+GRID = "".join(f"[cluster.{name}]\nslots = 2\n" for name in ("east", "west", "north"))
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Path:
+    file = tmp_path / "grid.toml"
+    file.write_text(GRID)
+    return file
+
+
+def survive(isthmus, grid: Path, cluster: str, program: Path, *words: object) -> str:
+    """Returns the output of the program, whose cluster has failed."""
+    done = isthmus("run", "--survive", "-g", grid, "-n", 6, program, *words, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert f'cluster "{cluster}" has failed: ' in done.stderr
+    assert "2 clusters go on" in done.stderr
+    return str(done.stdout)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cluster", ["east", "west"])
+def test_an_iteration_goes_on(isthmus, programs, grid, library: str, cluster: str) -> None:
+    program = mpis.ALL[library].build(SURVIVE / "iterate.c", programs)
+    out = survive(isthmus, grid, cluster, program, 200, cluster, 50, "signal")
+    assert out == "4 of 6 ranks, 200 steps\n"
+
+
+@pytest.mark.parametrize("how", ["status", "one"])
+def test_a_cluster_fails_with_one_rank(isthmus, programs, grid, how: str) -> None:
+    program = mpis.ALL["openmpi4"].build(SURVIVE / "iterate.c", programs)
+    out = survive(isthmus, grid, "west", program, 200, "west", 50, how)
+    assert out == "4 of 6 ranks, 200 steps\n"
+
+
+@pytest.mark.parametrize(
+    ("at_once", "later"), [("west,south", ""), ("east", "south"), ("north", "east")]
+)
+@pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
+def test_two_clusters_fail(
+    isthmus, programs, tmp_path, library: str, at_once: str, later: str
+) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_text(GRID + "[cluster.south]\nslots = 2\n")
+    program = mpis.ALL[library].build(SURVIVE / "iterate.c", programs)
+    words = [program, 200, at_once, 50, "signal", *([later] if later else [])]
+    done = isthmus("run", "--survive", "-g", file, "-n", 8, *words, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "4 of 8 ranks, 200 steps\n"), done.stderr
+    assert "2 clusters go on" in done.stderr
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_master_loses_workers(isthmus, programs, grid, library: str) -> None:
+    program = mpis.ALL[library].build(SURVIVE / "workers.c", programs)
+    out = survive(isthmus, grid, "west", program, 100, "west")
+    assert out == "3 workers of 5, sum 328350\n"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cluster", ["east", "north"])
+def test_agreements_outlive_their_coordinator(
+    isthmus, programs, grid, library: str, cluster: str
+) -> None:
+    program = mpis.ALL[library].build(SURVIVE / "agree.c", programs)
+    assert survive(isthmus, grid, cluster, program, cluster) == "4 ranks agree\n"
+
+
+@pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
+def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
+    words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]
+    out = survive(isthmus, grid, "west", Path(mpis.ALL[library].python or ""), *words)
+    assert out == "4 ranks, 60 steps\n"
