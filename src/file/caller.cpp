@@ -15,6 +15,10 @@ std::size_t Exchange::result() const {
 std::int64_t Caller::call(const Request& request) {
   Call made;
   enter_([&](const Send& send) {
+    if (lost_ != 0) {
+      made = {true, lost_, 0, why_lost_};
+      return;
+    }
     Request numbered = request;
     numbered.number = ++last_;
     calls_.emplace(numbered.number, &made);
@@ -57,7 +61,10 @@ void Caller::begin(const ExchangeRef& exchange) {
     return;
   }
   bool more = true;
-  enter_([&](const Send&) { waiting_.push_back(exchange); });
+  enter_([&](const Send&) {
+    if (lost_ != 0) return fail(*exchange);
+    waiting_.push_back(exchange);
+  });
   // One piece at a time: others want their turn.
   while (more) enter_([&](const Send& send) { more = ask(send); });
 }
@@ -134,6 +141,29 @@ void Caller::end(Exchange& exchange) {
   exchange.sent_.store(true, std::memory_order_release);
   exchange.done_.store(true, std::memory_order_release);
   come_.notify_all();
+}
+
+void Caller::fail(Exchange& exchange) {
+  if (exchange.done()) return;
+  if (exchange.error_ == 0) {
+    exchange.error_ = lost_;
+    exchange.sentence_ = why_lost_;
+  }
+  exchange.pieces_ = 0;
+  end(exchange);
+}
+
+void Caller::lose(int error, const std::string& sentence) {
+  enter_([&](const Send&) {
+    lost_ = error;
+    why_lost_ = sentence;
+    for (const auto& [number, piece] : std::exchange(pieces_, {})) fail(*piece.exchange);
+    for (const ExchangeRef& exchange : std::exchange(waiting_, {})) fail(*exchange);
+    under_way_ = 0;
+    const core::Lock lock(mutex_);
+    for (const auto& [number, call] : std::exchange(calls_, {})) *call = {true, error, 0, sentence};
+    come_.notify_all();
+  });
 }
 
 void Caller::cancel(const ExchangeRef& exchange) {

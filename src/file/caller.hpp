@@ -75,6 +75,9 @@ class Caller {
   void wait(const Exchange& exchange);
   /// Sends no further requests; the access ends with those under way.
   void cancel(const ExchangeRef& exchange);
+  /// The service has failed, for good: calls and accesses under way end with this error, and so do
+  /// later ones. Any thread.
+  void lose(int error, const std::string& sentence);
   /// Takes a reply, in a place where messages can be sent, as in Enter. False: it answers no
   /// request.
   bool take(std::span<const std::byte> message, const Send& send);
@@ -94,6 +97,7 @@ class Caller {
   bool ask(const Send& send);
   void take_piece(const Piece& piece, const Reply& reply);
   void end(Exchange& exchange);
+  void fail(Exchange& exchange);
 
   const Enter enter_;
   const std::size_t window_;
@@ -103,6 +107,8 @@ class Caller {
   std::map<std::uint64_t, Piece> pieces_;
   std::map<std::uint64_t, Call*> calls_;
   std::deque<ExchangeRef> waiting_;  // have pieces to ask for
+  int lost_ = 0;                     // the error of all that begins after lose()
+  std::string why_lost_;
   // For waiting threads.
   core::Mutex mutex_;
   core::Condition come_;

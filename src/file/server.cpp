@@ -139,4 +139,8 @@ bool Server::answer(std::uint32_t client, const Request& request, const Paths* o
   return true;
 }
 
+void Server::forget(std::uint32_t client) {
+  std::erase_if(files_, [client](const auto& entry) { return entry.first.first == client; });
+}
+
 }  // namespace isthmus::file

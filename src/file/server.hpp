@@ -32,6 +32,9 @@ class Server {
   std::optional<std::vector<std::byte>> handle(std::uint32_t client, const Request& request,
                                                const Paths* only = nullptr);
 
+  /// The client has failed: its files are closed here, and their locks are free.
+  void forget(std::uint32_t client);
+
  private:
   struct Open {
     std::unique_ptr<Storage> storage;

@@ -75,6 +75,13 @@ def test_agreements_outlive_their_coordinator(
     assert survive(isthmus, grid, cluster, program, cluster) == "4 ranks agree\n"
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4", "mpich5"])
+def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) -> None:
+    program = mpis.ALL[library].build(SURVIVE / "home.c", programs)
+    out = survive(isthmus, grid, "east", program, tmp_path / "file", "east")
+    assert out == "an error\n" * 4
+
+
 @pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
 def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
     words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]

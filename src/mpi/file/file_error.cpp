@@ -2,8 +2,10 @@
 
 #include <cerrno>
 
+#include "mpi/comm/survival.hpp"
 #include "mpi/file/native_file.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -60,6 +62,8 @@ int file_error_class(int number) {
       return MPI_ERR_ARG;
     case ENOMEM:
       return MPI_ERR_NO_MEM;
+    case EHOSTDOWN:  // lose_failed_services()
+      return may_lose() ? proc_failed() : MPI_ERR_IO;
     default:
       return MPI_ERR_IO;
   }

@@ -8,6 +8,7 @@
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/operations.hpp"
+#include "mpi/process/file_service.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
@@ -23,6 +24,7 @@ class Drain final : public Operation {
   /// Never ends before the grid does.
   bool advance() override {
     if (grid() == nullptr) return true;
+    lose_failed_services();
     if (++advances_ % kAdvancesPerLook != 0) return false;
     const Inside inside;
     for (const GridCommRef& comm : revoked_comms()) look_at(*comm);

@@ -6,10 +6,12 @@
 #include <deque>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "core/base/mutex.hpp"
 #include "file/caller.hpp"
 #include "file/server.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "net/door/host_addresses.hpp"
@@ -75,12 +77,26 @@ class Answers {
         }
         now.swap(queue_);
       }
+      forget_failed();
       std::deque<Message> again = std::move(refused);
       refused.clear();
       for (auto* messages : {&again, &now}) {
         for (Message& message : *messages) {
           if (!answer(message)) refused.push_back(std::move(message));
         }
+      }
+    }
+  }
+
+  /// Clients that have failed free their locks no more.
+  void forget_failed() {
+    FailedClusters& failed = FailedClusters::all();
+    if (failed.count() == forgotten_) return;
+    const std::vector<std::size_t> clusters = failed.first(failed.count());
+    for (; forgotten_ < clusters.size(); ++forgotten_) {
+      const core::Cluster& cluster = last_grid()->world().clusters[clusters[forgotten_]];
+      for (int i = 0; i < cluster.size; ++i) {
+        server_.forget(static_cast<std::uint32_t>(cluster.first + i));
       }
     }
   }
@@ -110,7 +126,9 @@ class Answers {
   };
   std::map<core::NodeId, Waiting> waiting_ GUARDED_BY(mutex_);
   bool started_ GUARDED_BY(mutex_) = false;
-  file::Server server_;  // of the thread
+  // Of the thread:
+  file::Server server_;
+  std::uint32_t forgotten_ = 0;  // clusters that have failed
 };
 
 }  // namespace

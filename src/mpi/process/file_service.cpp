@@ -1,6 +1,8 @@
 #include "mpi/process/file_service.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <map>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "core/base/mutex.hpp"
 #include "core/engine/engine.hpp"
 #include "core/engine/service.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/file_requests.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
@@ -63,6 +66,10 @@ class Replies final : public core::Service {
     if (!found) found = make_caller(node, traffic::kFileRequests);
     return found;
   }
+  std::map<core::NodeId, std::shared_ptr<file::Caller>> callers() {
+    const core::Lock lock(mutex_);
+    return callers_;
+  }
 
  private:
   core::Engine* engine_ = nullptr;
@@ -103,6 +110,14 @@ Services& services() {
   return *all;
 }
 
+/// Ends the requests to a process if its cluster has failed.
+void lose_if_failed(core::NodeId node, file::Caller& caller) {
+  const std::size_t cluster = grid()->world().cluster_of(static_cast<int>(node));
+  if (!FailedClusters::all().has(cluster)) return;
+  caller.lose(EHOSTDOWN,
+              "the process that serves the file has failed: " + FailedClusters::all().why(cluster));
+}
+
 std::uint64_t requests_about(std::uint64_t file) { return file | core::kServiceContext; }
 std::uint64_t replies_about(std::uint64_t file) { return requests_about(file) | 1; }
 
@@ -129,7 +144,16 @@ void serve_files() {
 }
 
 std::shared_ptr<file::Caller> file_caller(core::NodeId node) {
-  return services().replies.caller(node);
+  const auto caller = services().replies.caller(node);
+  lose_if_failed(node, *caller);
+  return caller;
+}
+
+void lose_failed_services() {
+  static std::atomic<std::uint32_t> seen{0};
+  const std::uint32_t count = FailedClusters::all().count();
+  if (seen.exchange(count) == count) return;
+  for (const auto& [node, caller] : services().replies.callers()) lose_if_failed(node, *caller);
 }
 
 void serve_one_file(std::uint64_t file, const file::Paths& paths) {

@@ -16,6 +16,10 @@ void serve_files();
 /// The caller of a far process's service. After serve_files().
 std::shared_ptr<file::Caller> file_caller(core::NodeId node);
 
+/// Ends the requests to processes whose clusters have failed. Program's thread; one load if none
+/// has since the last call.
+void lose_failed_services();
+
 // Processes of other runs reach a file service only for a file that they have opened together with
 // this run. That file has a service of its own, in a context that only its members know (`file`,
 // even).
