@@ -1,6 +1,6 @@
 /* home FILE CLUSTER: the cluster fails that keeps a file, which all write. The others get errors,
    and end. The file is far from them: they are told not to share it. */
-#include <isthmus.h>
+#include "../../../include/isthmus.h"
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
