@@ -294,9 +294,9 @@ class PartOptions:
         bool,
         Option(
             "--survive",
-            help="Go on without clusters that fail: whose ranks are killed, or which are not "
-            "reached any more. The others get errors from calls that need them. "
-            "'survive' and 'may_leave' in the grid file do the same.",
+            help="Go on without clusters that fail. A cluster fails when one of its ranks dies, or "
+            "when the others do not reach it. Calls that need it end with errors. The keys "
+            "'survive' and 'may_leave' of a grid file do the same.",
             panel=_WHOLE_RUN,
         ),
     ] = False
