@@ -1,5 +1,5 @@
 /* home FILE CLUSTER: the cluster fails that keeps a file, which all write. The others get errors,
-   and end. The file is far from them: they are told not to share it. */
+   and end. The file is far from them: a hint says that they do not share it. */
 #include "../../../include/isthmus.h"
 #include <mpi.h>
 #include <signal.h>
