@@ -89,9 +89,9 @@ int revoke(MPI_Comm comm, const char* function) {
   }
   return on_grid(found, function, [&]() -> int {
     if (!FailedClusters::all().possible()) {
-      throw MpiError(MPI_ERR_UNSUPPORTED_OPERATION,
-                     "communicators can be revoked in runs that survive failures: start the run "
-                     "with `isthmus run --survive`");
+      return unsupported(comm, function,
+                         "communicators can be revoked in runs that survive failures: start the "
+                         "run with `isthmus run --survive`");
     }
     Survivors::of(*found)->revoke();
     return MPI_SUCCESS;

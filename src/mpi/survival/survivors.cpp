@@ -1,6 +1,7 @@
 #include "mpi/survival/survivors.hpp"
 
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -163,10 +164,11 @@ class SurvivorsService final : public core::Service {
   }
 
   void forget_old() REQUIRES(mutex_) {
-    std::erase_if(all_, [this](const auto& entry) {
-      const std::shared_ptr<Survivors>& each = entry.second;
-      return each.use_count() == 1 && each->made_ + kRemembered <= made_ && !has_comm(entry.first);
-    });
+    for (auto entry = all_.begin(); entry != all_.end();) {
+      const std::shared_ptr<Survivors>& each = entry->second;
+      const bool old = each.use_count() == 1 && each->made_ + kRemembered <= made_;
+      entry = old && !has_comm(entry->first) ? all_.erase(entry) : std::next(entry);
+    }
   }
 
   bool hand_over(Survivors& survivors, int rank, core::NodeId from, std::span<const std::byte> body)
