@@ -19,15 +19,6 @@ tcp::endpoint endpoint_of(const std::string& address) {
   return {asio::ip::make_address("127.0.0.1"), net::parse_address(address).port};
 }
 
-std::string failure_of_join(const net::EndpointConfig& config) {
-  try {
-    net::Endpoint::join(config, [](const std::string&, int) {});
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "joined";
-}
-
 TEST(Fault, AbortReachesAllWithItsCode) {
   Testbed bed({.sizes = {2, 1, 1}});
   ASSERT_EQ(bed.link(), "");

@@ -23,15 +23,6 @@ class PlainLegs : public testing::Test {
     return {.sizes = {1, 1}, .ranks_by_tcp = true, .host = host_, .plain = std::move(plain)};
   }
 
-  static std::string failure_of_join(const net::EndpointConfig& config) {
-    try {
-      net::Endpoint::join(config, [](const std::string&, int) {});
-    } catch (const std::runtime_error& e) {
-      return e.what();
-    }
-    return "joined";
-  }
-
   static int plain(Testbed& bed, std::size_t gateway, std::size_t cluster) {
     return bed.on_io([&] { return bed.gateway(gateway).near().at(cluster).plain; });
   }

@@ -6,15 +6,6 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string failure_of_join(const net::EndpointConfig& config) {
-  try {
-    net::Endpoint::join(config, [](const std::string&, int) {});
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "joined";
-}
-
 void expect_no_fault(Testbed& bed, std::initializer_list<int> ranks) {
   for (const int rank : ranks) EXPECT_FALSE(bed.faulted(rank)) << rank;
 }

@@ -13,41 +13,25 @@
 #include <future>
 #include <thread>
 
+#include "daemon/gateway/awaited.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/gateway/gateway_message.hpp"
+#include "daemon/gateway/heard.hpp"
 #include "net/endpoint/endpoint.hpp"
 
 namespace isthmus::daemon {
 
 using namespace std::chrono_literals;
 
-/// A value that another thread brings. Bounded waits, far longer than anything needs.
-template <class T>
-class Awaited {
- public:
-  void set(T value) {
-    std::lock_guard lock(mutex_);
-    if (!value_) value_ = std::move(value);
-    changed_.notify_all();
+/// Why a rank could not join; "joined" if it could.
+inline std::string failure_of_join(const net::EndpointConfig& config) {
+  try {
+    net::Endpoint::join(config, [](const std::string&, int) {});
+  } catch (const std::runtime_error& e) {
+    return e.what();
   }
-  T get() {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 90s, [&] { return value_.has_value(); })) {
-      ADD_FAILURE() << "nothing came within 90 s";
-      return T{};
-    }
-    return *value_;
-  }
-  bool there() {
-    std::lock_guard lock(mutex_);
-    return value_.has_value();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<T> value_;
-};
+  return "joined";
+}
 
 struct BedOptions {
   std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
@@ -210,7 +194,7 @@ class Testbed {
   }
   std::string fault(int r) { return faults_[static_cast<std::size_t>(r)]->get(); }
   bool faulted(int r) { return faults_[static_cast<std::size_t>(r)]->there(); }
-  std::string gateway_fault(std::size_t i) { return gateway_faults_[i]->get(); }
+  std::string gateway_fault(std::size_t i) { return heard_[i].faults.get(); }
   void destroy_gateway(std::size_t i) {
     on_io([&] {
       gateways_[i].reset();
@@ -238,17 +222,19 @@ class Testbed {
   Gateway::Crossed crossed_of_left(std::size_t i) {
     return on_io([&] { return gateways_[i]->crossed_of_left(); });
   }
-  Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
-  bool abandoned(std::size_t i) { return abandoned_[i]->get(); }
-  bool warned(std::size_t i) { return warnings_[i]->there(); }
-  std::string warning(std::size_t i) { return warnings_[i]->get(); }
-  LinkSilence silence(std::size_t i) { return silences_[i]->get(); }
-  LinkSilence silence_over(std::size_t i) { return silences_over_[i]->get(); }
+  Awaited<std::string>& rejected(std::size_t i) { return heard_[i].rejections; }
+  bool abandoned(std::size_t i) { return heard_[i].abandonment.get(); }
+  bool warned(std::size_t i) { return heard_[i].warnings.there(); }
+  std::string warning(std::size_t i) { return heard_[i].warnings.get(); }
+  LinkSilence silence(std::size_t i) { return heard_[i].silences.get(); }
+  LinkSilence silence_over(std::size_t i) { return heard_[i].silences_over.get(); }
   /// The sentence of gateway i's suspicion of a cluster.
   std::string suspicion(std::size_t i, std::size_t cluster) {
-    return suspicions_[i][cluster]->get();
+    return heard_[i].suspicions[cluster].get();
   }
-  bool suspects(std::size_t i, std::size_t cluster) { return suspicions_[i][cluster]->there(); }
+  bool suspects(std::size_t i, std::size_t cluster) {
+    return heard_[i].suspicions[cluster].there();
+  }
   /// All gateways that are there hear that a cluster has failed.
   void tell_failed(std::size_t cluster) {
     on_io([&] {
@@ -300,44 +286,14 @@ class Testbed {
   }
 
  private:
-  struct User final : GatewayUser {
-    User(Testbed& its, std::size_t number) : bed(its), i(number) {}
-    void fault(const std::string& message, int) override { bed.gateway_faults_[i]->set(message); }
-    void abort(int rank, int code, const std::string& message) override {
-      bed.gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) +
-                                  " " + message);
-    }
-    void suspect(core::NodeId, std::size_t cluster, const std::string& sentence) override {
-      bed.suspicions_[i][cluster]->set(sentence);
-    }
-    void abandoned() override { bed.abandoned_[i]->set(true); }
-    void warning(const std::string& sentence) override { bed.warnings_[i]->set(sentence); }
-    void silence(const LinkSilence& silence) override {
-      (silence.over ? bed.silences_over_ : bed.silences_)[i]->set(silence);
-    }
-    void ask(core::NodeId process, std::uint64_t number, const std::string& request) override {
-      const std::string reply = "rank " + std::to_string(process) + " " + request;
-      bed.gateways_[i]->answer(process, number, reply);
-    }
-    void rejected(const std::string& sentence) override { bed.rejected_[i]->set(sentence); }
-
-    Testbed& bed;
-    std::size_t i;
-  };
-
   std::vector<std::string> make_gateway(std::size_t i, bool anew = false) {
     if (gateways_.size() <= i) {
       gateways_.resize(i + 1);
-      gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
-      rejected_.push_back(std::make_unique<Awaited<std::string>>());
-      warnings_.push_back(std::make_unique<Awaited<std::string>>());
-      abandoned_.push_back(std::make_unique<Awaited<bool>>());
-      silences_.push_back(std::make_unique<Awaited<LinkSilence>>());
-      silences_over_.push_back(std::make_unique<Awaited<LinkSilence>>());
-      suspicions_.emplace_back();
-      for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
-        suspicions_.back().push_back(std::make_unique<Awaited<std::string>>());
-      }
+      heard_.emplace_back(
+          world_.clusters.size(),
+          [this, i](core::NodeId process, std::uint64_t number, const std::string& reply) {
+            gateways_[i]->answer(process, number, reply);
+          });
     }
     GatewayConfig config;
     config.node = node(i);
@@ -354,7 +310,7 @@ class Testbed {
     for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
       config.accept_plain_ranks |= serves(i, c) && is_plain(c);
     }
-    gateways_[i] = std::make_unique<Gateway>(io_, config, users_.emplace_back(*this, i));
+    gateways_[i] = std::make_unique<Gateway>(io_, config, heard_[i]);
     if (anew) return gateways_[i]->listen(addresses_[i]);
     const std::string door = "unix:" + folder_ + "/g" + std::to_string(i);
     return gateways_[i]->listen({"tcp:" + options_.host + ":0", door});
@@ -419,12 +375,8 @@ class Testbed {
   std::size_t first_bridge_ = 0;
   std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
-  std::deque<User> users_;
+  std::deque<Heard> heard_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
-  std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
-  std::vector<std::unique_ptr<Awaited<bool>>> abandoned_;
-  std::vector<std::unique_ptr<Awaited<LinkSilence>>> silences_, silences_over_;
-  std::vector<std::vector<std::unique_ptr<Awaited<std::string>>>> suspicions_;  // by cluster
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
 };
