@@ -25,10 +25,10 @@ struct Survival {
 inline constexpr const char* kRevoked = "the communicator has been revoked";
 
 /// Clusters of this run may fail, and it goes on without them.
-inline bool may_lose() { return FailedClusters::all().possible(); }
+inline bool may_lose() { return FailedClusters::possible(); }
 
 /// Called with each grid communicator that has entered the table, if not null: it may have been
-/// revoked before it was made here. By the thread that makes it.
+/// revoked before it was made here. The thread that makes it calls.
 inline std::atomic<void (*)(const GridComm&)> on_entered{nullptr};
 
 /// The error of an operation.
@@ -41,14 +41,14 @@ struct Loss {
 
 /// The loss of an operation that needs the member of that rank (remote, in an intercommunicator).
 std::optional<Loss> loss_of(const GridComm& comm, int rank);
-/// Of one that needs all members, of both sides: a collective.
+/// The loss of one that needs all members, of both sides: a collective.
 std::optional<Loss> loss_of_all(const GridComm& comm);
-/// Of a receive or probe from any source: a member has failed that is not acknowledged.
-/// proc_failed_pending().
+/// The loss of a receive or probe from any source, of class proc_failed_pending(): a member has
+/// failed that is not acknowledged.
 std::optional<Loss> loss_of_any(const GridComm& comm);
-/// Of one that needs the members of a group, even if the communicator is revoked.
+/// The loss of one that needs the members of a group, even if the communicator is revoked.
 std::optional<Loss> loss_among(const core::Group& group);
-/// That of an operation which the engine has ended, since the process has failed.
+/// The loss of an operation which the engine has ended, since the process has failed.
 Loss loss_of_process(int node);
 
 /// The communicator is revoked, and its other side's part with it. Calls no MPI: any thread.

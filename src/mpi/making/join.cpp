@@ -144,7 +144,7 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
   }
   start_trace(environment, world, made->world_rank);
   if (environment.survives) {
-    FailedClusters::all().allow();
+    FailedClusters::allow();
     add_survival_errors();
   }
 

@@ -88,7 +88,7 @@ int revoke(MPI_Comm comm, const char* function) {
                        "this MPI library cannot revoke a communicator inside one cluster");
   }
   return on_grid(found, function, [&]() -> int {
-    if (!FailedClusters::all().possible()) {
+    if (!FailedClusters::possible()) {
       return unsupported(comm, function,
                          "communicators can be revoked in runs that survive failures: start the "
                          "run with `isthmus run --survive`");
