@@ -179,7 +179,7 @@ static inline const MPI_Comm* isthmus_user_comm_(void) {
 #define ISTHMUS_ERR_PROC_FAILED_PENDING (isthmus_survival_error_(1))
 #define ISTHMUS_ERR_REVOKED (isthmus_survival_error_(2))
 
-/* For this header alone: a function of Open MPI, or 0. Those of MPICH (4.0 to 5.0) end the process
+/* For this header alone: a function of Open MPI, or 0. MPICH's (4.0 to 5.0) end the process
  * by an assertion. */
 static inline void* isthmus_own_(const char* name) {
 #ifdef OPEN_MPI

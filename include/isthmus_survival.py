@@ -1,4 +1,4 @@
-"""How a program goes on without clusters that fail, for mpi4py (docs/surviving.md).
+"""Programs that go on without clusters that fail, for mpi4py (docs/surviving.md).
 
 One file that needs nothing but mpi4py: put its folder (`isthmus config --includedir`) into
 PYTHONPATH, or copy it. The functions do what isthmus.h describes, with every MPI library. Errors
@@ -39,7 +39,7 @@ def _check(code: int) -> None:
 
 
 def _own(call: Callable[[], _T], otherwise: Callable[[], _T]) -> _T:
-    """Calls mpi4py's own method. With MPICH (4.0 to 5.0) such calls end the process."""
+    """Calls mpi4py's own method. MPICH's (4.0 to 5.0) end the process."""
     try:
         return call() if MPI.get_vendor()[0] == "Open MPI" else otherwise()
     except NotImplementedError:

@@ -306,7 +306,7 @@ class PartOptions:
             least=1,
             most=1 << 24,
             metavar="N",
-            help="With --survive: end the run when fewer than N clusters are left. Default: 1.",
+            help="End a run with --survive when fewer than N clusters are left. Default: 1.",
             panel=_WHOLE_RUN,
         ),
     ] = None

@@ -19,8 +19,8 @@ class Survival:
 def of_run(
     grid: Grid, names: Sequence[str], *, survive: bool, least: int | None
 ) -> Survival | None:
-    """For a run over these clusters, with the options of its command line. None: no cluster may
-    fail. UsageError if the options contradict each other or the run."""
+    """For a run over these clusters, with the options of its command line. It is None if no
+    cluster may fail. UsageError if the options contradict each other or the run."""
     leaving = {name for name in names if survive or grid.survive or grid.cluster[name].may_leave}
     if least is not None and not leaving:
         raise UsageError(
@@ -39,7 +39,7 @@ def of_run(
 
 
 def asked_for(grid: Grid, *, survive: bool, least: int | None) -> str:
-    """What asks for a run that survives, for messages; empty: nothing does."""
+    """The option or key that asks for a run that survives, for messages; empty: none."""
     if survive:
         return "--survive"
     if least is not None:

@@ -67,10 +67,10 @@ class Failing:
         self._gateways.pop(gateway, None)
 
     def suspects(self) -> list[tuple[int, str]]:
-        """Those that fail for the suspicions up to now, and why. Of two clusters that suspect each
-        other, the one with fewer ranks fails: of all choices that leave no such pair, the one that
-        loses the fewest ranks. Among equals it is the later clusters. A cluster that is suspected
-        and suspects nobody fails by itself, once there are no such pairs."""
+        """The clusters that fail for the suspicions up to now, and why. If two clusters suspect
+        each other, the one with fewer ranks fails. If there are several pairs, the choice is the
+        one that leaves no pair and loses the fewest ranks. Among equals it is the later clusters.
+        If there are no pairs, a cluster that is suspected and suspects nobody fails."""
         edges = self._edges()
         pairs = sorted((a, b) for a, b in edges if a < b and (b, a) in edges)
         if pairs:

@@ -1,5 +1,5 @@
-"""Goes on without clusters that have failed: tells all agents, and ends what is left of them. What
-fails is decided in failing.py."""
+"""Goes on without clusters that have failed: tells all agents, and ends what is left of them.
+failing.py decides which fail."""
 
 import asyncio
 import contextlib

@@ -1,5 +1,5 @@
-// The revocation of a communicator, of which any member may fail. Once a living member knows of it,
-// all living members come to know, although others may fail meanwhile.
+// The revocation of a communicator, of which any member may fail. If a living member knows of it,
+// all living members come to know. Others may fail meanwhile.
 #pragma once
 
 #include <utility>

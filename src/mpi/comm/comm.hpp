@@ -154,7 +154,7 @@ bool note_end_of(const std::string& run);
 /// Whether that has been noted.
 bool has_ended(const std::string& run);
 
-/// Those with a handle that are revoked.
+/// The communicators with a handle that are revoked.
 std::vector<std::shared_ptr<GridComm>> revoked_comms();
 
 /// Waits until this process knows all members of the group.

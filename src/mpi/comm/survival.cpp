@@ -29,8 +29,8 @@ std::size_t cluster_of(const GridComm& comm, int rank) {
   return grid()->world().cluster_of(comm.group.node(rank));
 }
 
-/// A rank of the communicator whose cluster that is, or -1. Of the remote side only, in an
-/// intercommunicator.
+/// A rank of the communicator whose cluster that is, or -1. An intercommunicator has
+/// ranks of its remote side here.
 int member_in(const GridComm& comm, std::size_t cluster) {
   if (comm.inter) {
     for (int rank = 0; rank < comm.size; ++rank) {

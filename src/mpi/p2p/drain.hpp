@@ -4,8 +4,8 @@
 
 namespace isthmus::face {
 
-/// Begins that, in a run whose clusters may fail; until the grid is left. From then on Isthmus's
-/// operations are never all at an end. So no thread sleeps in the native library on a grid
+/// Begins that, in a run whose clusters may fail; until the grid is left. One operation of Isthmus
+/// is always under way from then on. So no thread sleeps in the native library on a grid
 /// communicator, where nothing could wake it.
 void drain_revoked();
 

@@ -13,7 +13,7 @@ namespace isthmus::face {
 
 /// Ranks in `group` of the members in those clusters, which are indices of World::clusters.
 core::RankSet members_in(const core::Group& group, std::span<const std::size_t> clusters);
-/// Those members in the order of the clusters; within one, of their ranks.
+/// These members, in the order of the clusters; ranks of one ascend.
 core::Group failed_group(const core::Group& group, std::span<const std::size_t> clusters);
 /// Why these members have failed: a sentence that names their clusters.
 std::string why_failed(const core::Group& group, const core::RankSet& failed);

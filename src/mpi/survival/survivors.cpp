@@ -240,7 +240,7 @@ class SurvivorsService final : public core::Service {
 
 void hear_of_survivors() {
   grid()->endpoint->locked([](core::Engine& engine) { SurvivorsService::all().serve(engine); });
-  if (!FailedClusters::all().possible()) return;
+  if (!FailedClusters::possible()) return;
   on_entered.store([](const GridComm& comm) { SurvivorsService::all().entered(comm); });
 }
 

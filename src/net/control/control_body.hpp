@@ -223,7 +223,7 @@ struct Parted {
 };
 
 /// A cluster has failed, for good: the launcher has decided so, and the run goes on without it.
-/// From gateways to their processes.
+/// Gateways say it to their processes.
 struct Failed {
   std::size_t cluster = 0;
   std::string message{};  ///< why

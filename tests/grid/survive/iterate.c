@@ -1,4 +1,4 @@
-/* Allreduces whose sums are checked, while clusters fail: the survivors revoke, shrink and go on.
+/* Checks the sums of allreduces while clusters fail. The survivors revoke, shrink and go on.
    iterate STEPS CLUSTERS STEP HOW [LATER]: all ranks of the clusters end in that step, by `signal`
    or `status`; or the first rank alone, by `one`. The cluster LATER ends while the others shrink.
  */
