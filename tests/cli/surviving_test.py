@@ -114,6 +114,16 @@ def test_before_all_have_joined_a_failure_ends_all(grid):
     check(grid.run("--survive", "-n", "2", "x"), 137, f"cluster west: {CAUSE}")
 
 
+def test_another_reports_late_that_its_ranks_have_joined(grid):
+    east = spawned()
+    east["on"]["count"] = [{"say": {"op": "count", "ranks": {"east": 1}, "ready": True}}]
+    east["on"]["failed"] = [joined("east"), exits()]
+    grid.cluster("east", **east)
+    grid.cluster("west", **spawned(joined("west"), KILLED))
+    done = grid.run("--survive", "-n", "2", "x")
+    check(done, 0, f'cluster "west" has failed: cluster west: {CAUSE}; 1 cluster goes on')
+
+
 def test_two_that_suspect_each_other(grid):
     def suspect(gateway, cluster):
         why = f"gateway {gateway} does not reach {cluster}"

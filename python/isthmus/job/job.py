@@ -10,6 +10,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from isthmus.base.endings import cannot_start_ranks
@@ -304,6 +305,7 @@ class Job:
         """A native launcher may have failed to start ranks, and wait."""
         counts = message.get("ranks")
         member.counts = counts if isinstance(counts, dict) else {}
+        member.ready = member.ready or message.get("ready") is True
         why = "" if member.joined or member.exited else cannot_start_ranks(message)
         if why and not (self._spawning and self._spawning.failed(member, why)):
             self._ending.end(1, f"{member.agent.label}: {why}", Weight.EXIT)
@@ -343,10 +345,11 @@ class Job:
         if not member.joined and self._spawning and self._spawning.exited(member, status, number):
             return
         bad = "" if member.failed or member.killing else ended_badly(member, message)
-        if member.failed or (bad and self._surviving.takes(member, bad)):
+        end = partial(self._reasons.exit, member, message)
+        if member.failed or (bad and self._surviving.takes(member, bad, end)):
             self._members.changed()
             return
-        self._reasons.exit(member, message)
+        end()
         if not status and all(member.plan is not agent for agent in self._plan.agents):
             self._members.later(self._release(member))
         self._members.changed()
@@ -365,6 +368,11 @@ class Job:
             self._members.changed()
             return
         member.lost = True
+
+        def end() -> None:
+            if member.spawned or not agent.told:  # else the step of the bring-up fails
+                self._ending.end(1, sentence, Weight.FAULT)
+
         spare = self._reasons.is_spare(member)
         if (self._spawning and self._spawning.failed(member, sentence)) or (
             self._revival and self._revival.takes(member, sentence, spare=spare)
@@ -372,10 +380,8 @@ class Job:
             pass
         elif spare:
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
-        elif self._surviving.takes(member, sentence):
-            pass
-        elif member.spawned or not agent.told:  # else the step of the bring-up fails
-            self._ending.end(1, sentence, Weight.FAULT)
+        elif not self._surviving.takes(member, sentence, end):
+            end()
         self._members.changed()
 
     # -- the end -----------------------------------------------------------------------------
@@ -408,4 +414,9 @@ class Job:
         self._ending.end(128 + signal.SIGPIPE, "", Weight.USER)
 
     async def _until_exited(self) -> None:
-        await self._members.until(lambda: all(m.exited or m.failed for m in self._members.ranked))
+        await self._members.until(
+            lambda: (
+                all(m.exited or m.failed for m in self._members.ranked)
+                and not self._surviving.undecided
+            )
+        )

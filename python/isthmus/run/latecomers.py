@@ -44,16 +44,9 @@ async def missing(members: Members) -> list[Missing]:
     def late() -> list[Member]:
         return [m for m in members.ranked if not (m.joined or m.exited or m.lost)]
 
-    def counted() -> bool:
-        return all(m.counts is not None or m.lost for m in members)
-
     if not late():
         return []
-    for member in members:
-        member.counts = None
-        members.later(member.agent.send("count"))
-    with contextlib.suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(members.until(counted), _COUNT_LIMIT)
+    await _count(members, lambda: False)
     found = []
     for member in late():
         cluster = member.cluster
@@ -68,6 +61,29 @@ async def missing(members: Members) -> list[Missing]:
             )
         )
     return found
+
+
+async def are_ready(members: Members) -> bool:
+    """Whether all ranks of the run have joined, as far as an agent's gateway knows."""
+
+    def ready() -> bool:
+        return any(m.ready for m in members)
+
+    await _count(members, ready)
+    return ready()
+
+
+async def _count(members: Members, enough: Callable[[], bool]) -> None:
+    """Asks the agents to count, and returns when they have, or after _COUNT_LIMIT."""
+
+    def counted() -> bool:
+        return enough() or all(m.counts is not None or m.lost for m in members)
+
+    for member in members:
+        member.counts = None
+        members.later(member.agent.send("count"))
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(members.until(counted), _COUNT_LIMIT)
 
 
 async def watch(

@@ -28,6 +28,7 @@ class Member:
     spawned: bool = False
     joined: bool = False
     counts: Mapping[str, object] | None = None  # ranks that have joined here; None: not known now
+    ready: bool = False  # a gateway here knows that all ranks of the run have joined
     paused: bool = False
     exited: Message | None = None
     lost: bool = False

@@ -3,7 +3,7 @@ failing.py decides which fail."""
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
@@ -11,6 +11,7 @@ from isthmus.base.relay import Voice
 from isthmus.place.plan import GatewayPlan, Plan
 from isthmus.run.agent import Message
 from isthmus.run.failing import Failing, Watcher
+from isthmus.run.latecomers import are_ready
 from isthmus.run.members import Member, Members
 
 # Seconds for native launchers to end by themselves: Open MPI's mpirun crashes, with a long trace,
@@ -41,11 +42,18 @@ class Surviving:
         )
         self._grown: set[int] = set()  # spawned clusters that have failed
         self._judging = False
+        self._asking = 0  # decisions that wait for the agents' answers
         self._closing: set[asyncio.Task[None]] = set()
 
-    def takes(self, member: Member, cause: str) -> bool:
+    @property
+    def undecided(self) -> bool:
+        """Whether a member has failed, and the run may end for it."""
+        return self._asking > 0
+
+    def takes(self, member: Member, cause: str, otherwise: Callable[[], None]) -> bool:
         """A member has failed. True: the run goes on without its cluster, and without those that
-        have lost their last gateway with it."""
+        have lost their last gateway with it. Or this is not known yet, and `otherwise` is called
+        if the run ends."""
         if self._ending.begun.is_set() or not self._plan.survival:
             return False
         home, index = member.plan.cluster, self._index(member)
@@ -60,7 +68,12 @@ class Surviving:
                 cluster for gateway in member.plan.gateways for cluster in gateway.clusters
                 if not self._is_served(cluster)
             }  # fmt: skip
-        return self._lose(sorted(lost - self._failing.failed), cause)
+        failing = sorted(lost - self._failing.failed)
+        if not self._all_joined():
+            self._asking += 1
+            self._members.later(self._ask(failing, cause, otherwise))
+            return True
+        return self._lose(failing, cause, joined=True)
 
     def suspect(self, message: Message) -> None:
         """A gateway suspects a cluster (docs/control.md, `suspect`)."""
@@ -87,6 +100,29 @@ class Surviving:
 
     # -- decisions ---------------------------------------------------------------------------
 
+    async def _ask(self, lost: Sequence[int], cause: str, otherwise: Callable[[], None]) -> None:
+        """A cluster that fails right after MPI_Init is heard of before another has reported that
+        all its ranks have joined: agents do not wait for each other."""
+        try:
+            joined = await are_ready(self._members)
+            left = [one for one in lost if one not in self._failing.failed]
+            if (
+                left
+                and not self._ending.begun.is_set()
+                and not self._lose(left, cause, joined=joined)
+            ):
+                otherwise()
+        finally:
+            self._asking -= 1
+            self._members.changed()
+
+    def _all_joined(self) -> bool:
+        return all(
+            member.joined
+            for member in self._members.ranked
+            if (self._index(member) or 0) < len(self._plan.clusters)
+        )
+
     async def _judge(self) -> None:
         while True:
             await asyncio.sleep(_HEARING)
@@ -103,16 +139,15 @@ class Surviving:
         if cluster in self._failing.failed or cluster in self._grown:
             return
         member = next(m for m in self._members.ranked if self._index(m) == cluster)
-        if not self.takes(member, cause):
+
+        def end() -> None:
             self._ending.end(1, cause, Weight.FAULT)
             self._members.changed()
 
-    def _lose(self, lost: Sequence[int], cause: str) -> bool:
-        joined = all(
-            member.joined
-            for member in self._members.ranked
-            if (self._index(member) or 0) < len(self._plan.clusters)
-        )
+        if not self.takes(member, cause, end):
+            end()
+
+    def _lose(self, lost: Sequence[int], cause: str, *, joined: bool) -> bool:
         if not self._failing.lose(lost, joined=joined):
             return False
         leaving = [member for member in self._members if member.plan.cluster in lost]

@@ -426,7 +426,8 @@ std::chrono::milliseconds Agent::launcher_grace() const {
 
 void Agent::count(const ControlMessage&) {
   json reply{{"op", "count"},
-             {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}};
+             {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()},
+             {"ready", gateways_ && gateways_->ready()}};
   // Hydra (MPICH 4.0, 2026-11) waits on when the ssh to a host of its ranks has failed.
   if (const auto failed = job_.failed_child(); failed && !launcher_.empty()) {
     reply["failed"] = {{"program", failed->name},

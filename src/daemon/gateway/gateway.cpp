@@ -88,6 +88,8 @@ void Gateway::close(std::function<void()> done) { state_->close(std::move(done))
 
 bool Gateway::joined() const { return state_->processes.all_joined(0); }
 
+bool Gateway::ready() const { return state_->router.opened(); }
+
 bool Gateway::finished() const { return joined() && !state_->presence.any_inside(); }
 
 std::vector<Attendance> Gateway::attendance() const {

@@ -221,6 +221,7 @@ class Gateway {
   void close(std::function<void()> done);
 
   bool joined() const;    ///< every rank of its clusters has joined
+  bool ready() const;     ///< every rank of the run has, as far as it knows
   bool finished() const;  ///< every rank of its clusters has joined and left in good order
   std::vector<Attendance> attendance() const;  ///< of its clusters, once the world is known
   std::vector<LinkCount> counts() const;

@@ -223,6 +223,12 @@ bool GatewaySet::joined() const {
   return here.size > 0 && here.joined == here.size;
 }
 
+bool GatewaySet::ready() const {
+  const auto& members = state_->members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const GatewayMember& member) { return member.ask(&Gateway::ready); });
+}
+
 std::map<std::string, int> GatewaySet::joined_ranks() const {
   std::map<std::string, int> joined;
   for (const GatewayMember& member : state_->members) {

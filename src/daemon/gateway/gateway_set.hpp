@@ -58,6 +58,7 @@ class GatewaySet {
   void answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
   bool joined() const;             ///< all ranks of this cluster have joined
+  bool ready() const;              ///< all ranks of the run have, as far as a gateway here knows
   bool finished() const;           ///< ... and left in good order
   bool rank_died() const;          ///< without leaving
   std::string first_died() const;  ///< what is said of the first such rank, or nothing
