@@ -170,7 +170,7 @@ storm: build packages-programs  ## random MPI programs with new seeds, for STORM
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
-	  tests/grid/applications_test.py tests/grid/shapes_test.py tests/grid/kernels_test.py \
+	  tests/grid/applications_test.py tests/grid/shapes_test.py tests/grid/kernels_test.py tests/grid/failing_test.py \
 	  --all-libraries
 
 # The files that run whatever library is chosen.

@@ -1,6 +1,7 @@
 /* A cluster fails while the others wait for it, in the call that the argument names. All that live
  * get an error that names the cluster, or success where they need nobody of it. Then they talk to
- * each other, and end. */
+ * each other, and end. Several calls, with commas between them: each
+ * rank that lives makes one of these. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,11 +99,11 @@ static int waitall(void) {
   return statuses[0].MPI_ERROR;
 }
 static int sendrecv(void) {
-  return MPI_Sendrecv(out, kMany, MPI_INT, other, kTag, in, kMany, MPI_INT, victim, kTag,
+  return MPI_Sendrecv(out, kMany, MPI_INT, other, kTag + 4, in, kMany, MPI_INT, victim, kTag,
                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 static int sendrecv_replace(void) {
-  return MPI_Sendrecv_replace(in, kMany, MPI_INT, victim, kTag, other, kTag, MPI_COMM_WORLD,
+  return MPI_Sendrecv_replace(in, kMany, MPI_INT, other, kTag + 4, victim, kTag, MPI_COMM_WORLD,
                               MPI_STATUS_IGNORE);
 }
 static int probe(void) { return MPI_Probe(victim, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
@@ -247,6 +248,7 @@ static const struct {
   const char* name;
   int (*call)(void);
 } calls[] = {
+    /* By one rank alone. */
     {"send_large", send_large},
     {"ssend", ssend},
     {"isend_large", isend_large},
@@ -271,6 +273,7 @@ static const struct {
 #if MPI_VERSION >= 4
     {"partitioned_recv", partitioned_recv},
 #endif
+    /* By all. */
     {"arrived", arrived},
     {"barrier", barrier},
     {"bcast", bcast},
@@ -307,6 +310,17 @@ static void talk(const char* clusters) {
   }
 }
 
+/* The call of this rank. */
+static const char* chosen(char* words, const char* clusters) {
+  char* names[64];
+  int number = 0, before = 0; /* ranks that live */
+  for (int r = 0; r < rank; ++r) before += !is_in(r, clusters, kVictim);
+  for (char* word = strtok(words, ","); word != NULL; word = strtok(NULL, ",")) {
+    names[number++] = word;
+  }
+  return names[before % number];
+}
+
 int main(int argc, char** argv) {
   int (*call)(void) = NULL;
   char mine[16] = "", clusters[64 * 16];
@@ -327,8 +341,9 @@ int main(int argc, char** argv) {
       other = r;
     }
   }
+  const char* const name = chosen(argv[1], clusters);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
-    if (strcmp(calls[i].name, argv[1]) == 0) call = calls[i].call;
+    if (strcmp(calls[i].name, name) == 0) call = calls[i].call;
   }
   if (call == NULL) return 2;
   out = calloc(kMany, sizeof *out);
@@ -355,7 +370,7 @@ int main(int argc, char** argv) {
   const int code = call();
   if (code == MPI_SUCCESS) {
     if (!needs_nobody) {
-      fprintf(stderr, "rank %d: %s has succeeded\n", rank, argv[1]);
+      fprintf(stderr, "rank %d: %s has succeeded\n", rank, name);
       return 1;
     }
   } else {
@@ -363,7 +378,7 @@ int main(int argc, char** argv) {
     int length;
     MPI_Error_string(code, text, &length);
     if (strstr(text, kVictim) == NULL) {
-      fprintf(stderr, "rank %d: %s: %s\n", rank, argv[1], text);
+      fprintf(stderr, "rank %d: %s: %s\n", rank, name, text);
       return 1;
     }
   }
