@@ -12,11 +12,12 @@ NAMES = "abcd"
 
 def mesh(sizes, *, may_leave=NAMES, least=1, gateways=1):
     """A full mesh of clusters; gateway i of cluster c is c * 10 + i."""
-    every = set(range(len(sizes)))
+    every = range(len(sizes))
+    nodes = {cluster: [cluster * 10 + i for i in range(gateways)] for cluster in every}
     watchers = {
-        cluster * 10 + i: Watcher((cluster,), frozenset(every - {cluster}))
+        node: Watcher((cluster,), {other: nodes[other] for other in every if other != cluster})
         for cluster in every
-        for i in range(gateways)
+        for node in nodes[cluster]
     }
     clusters = list(zip(NAMES, sizes, strict=False))
     return Failing(Survival(frozenset(may_leave), least), clusters, watchers)
@@ -92,6 +93,30 @@ def test_mutual_suspicions_are_decided_first():
     assert whom(failing) == [2]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "lost"),
+    [([2, 1, 2, 2], [0]), ([2, 2, 1, 2, 2], [3, 4]), ([3, 2, 1, 1, 3], [3, 4])],
+    ids=["the first is alone", "halves", "the smaller half"],
+)
+def test_clusters_behind_a_gateway_without_a_way_are_lost_with_its_own(sizes, lost):
+    """A chain, whose gateways pass messages on to neighbours. One in it fails; only its neighbours
+    notice which clusters it has led to."""
+    last, gone = len(sizes) - 1, next(i for i in range(1, 9) if sizes[i] == 1)
+    watchers = {
+        i: Watcher((i,), {j: [i + 1 if j > i else i - 1] for j in range(last + 1) if j != i})
+        for i in range(last + 1)
+    }
+    names = "abcde"
+    failing = Failing(Survival(frozenset(names)), list(zip(names, sizes, strict=False)), watchers)
+    assert failing.lose([gone], joined=True)
+    failing.lose_gateway(gone)
+    for before in range(gone):
+        failing.suspect(gone + 1, before, "")
+    for after in range(gone + 1, last + 1):
+        failing.suspect(gone - 1, after, "")
+    assert whom(failing) == lost
+
+
 def test_a_cluster_suspects_once_all_its_gateways_do():
     failing = mesh([2, 2], gateways=2)
     failing.suspect(0, 1, "")
@@ -124,7 +149,7 @@ def test_nonsense_is_ignored():
 def test_many_in_one_conflict_are_decided_two_at_a_time():
     clusters = [(str(i), 20 - i) for i in range(14)]
     every = frozenset(range(14))
-    watchers = {i: Watcher((i,), every - {i}) for i in every}
+    watchers = {i: Watcher((i,), {other: [other] for other in every - {i}}) for i in every}
     failing = Failing(Survival(frozenset(map(str, every))), clusters, watchers)
     for a in every:
         for b in every - {a}:

@@ -13,10 +13,11 @@ _KEPT = 1 << 40  # the weight of a cluster that may not leave, in ranks
 
 @dataclass(frozen=True)
 class Watcher:
-    """A gateway: the clusters that it serves, and those to which it has a route."""
+    """A gateway: the clusters that it serves, and the gateways to which it passes what is for
+    another cluster."""
 
     serves: tuple[int, ...]
-    reaches: frozenset[int]
+    routes: Mapping[int, Collection[int]]  # by cluster
 
 
 class Failing:
@@ -86,13 +87,32 @@ class Failing:
         gateways."""
         living = [one for one in range(len(self._names)) if one not in self.failed]
         found = set()
-        for a in living:
-            own = {node: seen for node, seen in self._gateways.items() if a in seen.serves}
-            for b in living:
-                ways = [node for node, seen in own.items() if b in seen.reaches]
-                if a != b and ways and all((node, b) in self._suspected for node in ways):
+        for b in living:
+            blocked = self._without_a_way(b)
+            for a in living:
+                ways = [
+                    node for node, one in self._gateways.items()
+                    if a in one.serves and b in one.routes
+                ]  # fmt: skip
+                if a != b and ways and blocked.issuperset(ways):
                     found.add((a, b))
         return found
+
+    def _without_a_way(self, cluster: int) -> set[int]:
+        """The gateways that do not reach it. Those behind a gateway that suspects it hear nothing
+        of that, so they do not suspect it themselves."""
+        blocked = {node for node, suspect in self._suspected if suspect == cluster}
+        routed = {
+            n: one.routes[cluster] for n, one in self._gateways.items() if cluster in one.routes
+        }
+        while True:
+            more = {
+                node for node, ways in routed.items()
+                if node not in blocked and ways and blocked.issuperset(ways)
+            }  # fmt: skip
+            if not more:
+                return blocked
+            blocked |= more
 
     def _weight(self, cluster: int) -> int:
         return self._ranks[cluster] + (0 if self.may_leave(cluster) else _KEPT)

@@ -36,7 +36,7 @@ class Surviving:
             plan.survival,
             [(cluster.name, cluster.block.size) for cluster in plan.clusters],
             {
-                gateway.node: Watcher(gateway.clusters, frozenset(plan.tables[gateway.node].next))
+                gateway.node: Watcher(gateway.clusters, plan.tables[gateway.node].next)
                 for gateway in plan.gateways
             },
         )
