@@ -145,7 +145,8 @@ void Processes::lost(Peer& peer, const net::Loss& loss) {
 
 void Processes::await_reconnect(const Peer& peer, const std::string& sentence) {
   auto& timer = processes_[peer.node].reconnect;
-  timer = std::make_unique<asio::steady_timer>(gateway_.io, net::kAwaitReconnect);
+  timer = std::make_unique<asio::steady_timer>(
+      gateway_.io, gateway_.config.survives ? net::kAwaitReconnectOrGoOn : net::kAwaitReconnect);
   timer->async_wait(
       gateway_.guarded([this, sentence, cluster = cluster_of(peer)](const std::error_code& error) {
         if (!error && !gateway_.closing) gateway_.suspect(cluster, sentence);

@@ -18,6 +18,9 @@ inline constexpr std::chrono::seconds kProcessPatience{120};
 /// It is short, since the other end may also be dead. If the network fails instead, a process with
 /// other gateways tries for kFailover, and one without for the conduit's patience.
 inline constexpr std::chrono::milliseconds kReconnect{2000}, kAwaitReconnect{3000};
+/// In a run that goes on without clusters that fail, its gateway waits for this time: the others
+/// wait for the error meanwhile. Processes try at once.
+inline constexpr std::chrono::milliseconds kAwaitReconnectOrGoOn{150};
 inline constexpr std::chrono::seconds kFailover{10};
 
 }  // namespace isthmus::net
