@@ -81,9 +81,23 @@ bool Router::keeps_custody(NodeId node) const {
          (config_.survives && is_gateway(node) && world_->has_long_ways());
 }
 
-bool Router::grow(const Growth& growth) {
+void Router::extend(NodeId node, const std::string& name) {
+  if (!world_) throw std::logic_error("a world that is not known cannot be extended");
+  world_->add_gateway(node, name);
+}
+
+bool Router::grow(const Growth& growth, std::vector<NodeId> next) {
   if (!world_) throw std::logic_error("a world that is not known cannot grow");
   if (!world_->grow(growth)) return false;
+  if (!growth.gateways.empty()) {
+    const Gateway* const self = world_->gateway(config_.self);
+    if (self != nullptr && self->serves(growth.index)) {
+      clusters_.push_back(growth.index);
+    } else {
+      routes_.add(growth.index, std::move(next));
+    }
+    return true;
+  }
   if (serves(growth.like) && growth.cluster.is_guest()) {
     routes_.add(growth.index, junctions_to(growth.cluster.run));
   } else if (serves(growth.like)) {

@@ -85,9 +85,14 @@ class Router {
   /// there, the best first; clusters that this one serves need no entry.
   void learn_world(World world, Routes next);
   /// The world has grown. Ways to the new cluster are those to the cluster that it is `like`; ways
-  /// to guests are the junctions that have been added. False: that was known. Throws as
-  /// World::grow, and before the world is known.
-  bool grow(const Growth& growth);
+  /// to guests are the junctions that have been added. If it is like none, `next` are the ways to
+  /// its gateways, as of learn_world. False: that was known. Throws as World::grow, and before the
+  /// world is known.
+  bool grow(const Growth& growth, std::vector<NodeId> next = {});
+  /// The world has a further gateway, for clusters to come.
+  void extend(NodeId node, const std::string& name);
+  /// Such a gateway serves no cluster, and never will: it is forgotten.
+  void abandon(NodeId node) { abandoned_.insert(node); }
   /// A cluster has failed, for good. Frames to and from it are dropped. Its processes have left,
   /// and gateways that serve only such clusters are lost. False: that was known, or there is none.
   bool forget(std::size_t cluster);
@@ -154,7 +159,8 @@ class Router {
   /// The clusters whose processes are its neighbours, by index; empty before the world is known.
   const std::vector<std::size_t>& clusters() const { return clusters_; }
   bool opened() const { return opened_; }
-  /// A process of a cluster that has failed, or a gateway of such clusters alone.
+  /// A process of a cluster that has failed, a gateway of such clusters alone, or one that was
+  /// abandoned.
   bool forgotten(NodeId node) const;
   bool forgotten_cluster(std::size_t cluster) const { return forgotten_.contains(cluster); }
   Neighbour* find(NodeId node) const;
@@ -217,6 +223,7 @@ class Router {
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
   std::set<std::string> parted_;                 // runs
   std::set<std::size_t> forgotten_, suspected_;  // clusters
+  std::set<NodeId> abandoned_;                   // gateways
   bool drops_ = false;                           // some run has parted, or some cluster has failed
 
   std::deque<Action> actions_;

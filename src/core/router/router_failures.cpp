@@ -11,6 +11,7 @@
 namespace isthmus::core {
 
 bool Router::forgotten(NodeId node) const {
+  if (abandoned_.contains(node)) return true;
   if (forgotten_.empty() || !world_) return false;
   if (!is_gateway(node)) {
     return node < static_cast<NodeId>(world_->size()) &&

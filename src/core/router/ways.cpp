@@ -18,6 +18,23 @@ int Ways::fewest_hops(std::size_t cluster, NodeId process, const Among* among) c
   return fewest;
 }
 
+void Ways::grow_like(std::size_t like) {
+  for (Gate& gate : gates_) {
+    if (!gate.hops.empty()) gate.hops.push_back(gate.hops[like]);
+    if (gate.gone || gate.lost.contains(like)) gate.lost.insert(clusters_);
+  }
+  ++clusters_;
+}
+
+void Ways::grow(const std::vector<int>& hops) {
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    Gate& gate = gates_[i];
+    if (!gate.hops.empty()) gate.hops.push_back(hops[i]);
+    if (gate.gone) gate.lost.insert(clusters_);
+  }
+  ++clusters_;
+}
+
 void Ways::set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates) {
   Among& among = links_[{link, cluster}];
   among.resize(gates_.size());

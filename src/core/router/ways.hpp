@@ -27,13 +27,9 @@ class Ways {
   void set_hops(std::size_t gate, std::vector<int> hops) { gates_[gate].hops = std::move(hops); }
 
   /// The world has a further cluster, which is as far from each gateway as another.
-  void grow(std::size_t like) {
-    for (Gate& gate : gates_) {
-      if (!gate.hops.empty()) gate.hops.push_back(gate.hops[like]);
-      if (gate.gone || gate.lost.contains(like)) gate.lost.insert(clusters_);
-    }
-    ++clusters_;
-  }
+  void grow_like(std::size_t like);
+  /// The world has a further cluster; `hops` as of set_hops, for each gateway.
+  void grow(const std::vector<int>& hops);
 
   /// Frames to the cluster by this link take these gates, while one reaches it.
   void set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates);

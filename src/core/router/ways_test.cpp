@@ -59,6 +59,14 @@ TEST_F(WaysTest, AChosenLinkMayHaveMoreHopsThanAnother) {
   EXPECT_EQ(ways_.to(1, 5, true, kThin), 2U);
 }
 
+TEST_F(WaysTest, ANewClusterHasHopsOfItsOwn) {
+  for (std::size_t gate = 0; gate < 3; ++gate) ways_.set_hops(gate, {1, 1, 1});
+  ways_.grow({2, 1, 2});
+  EXPECT_EQ(ways_.reaching(3, 5), 1U);
+  ways_.grow_like(3);
+  EXPECT_EQ(ways_.reaching(4, 5), 1U);
+}
+
 // They do not keep frames to others back.
 TEST_F(WaysTest, FramesWithoutAWayWaitUntilTheirClusterIsForgotten) {
   const auto keep = [&](NodeId to) {

@@ -99,19 +99,44 @@ bool World::grow(const Growth& growth) {
   };
   if (growth.index < clusters.size()) return false;
   if (growth.index > clusters.size()) refuse("one before it is not known");
-  if (growth.like >= clusters.size()) refuse("it is like none that is known");
+  const bool like_another = growth.gateways.empty();
+  if (like_another && growth.like >= clusters.size()) refuse("it is like none that is known");
   if (growth.cluster.size < 1 || growth.cluster.size > INT_MAX - size()) refuse("it has no size");
+  Cluster added = growth.cluster;
+  added.first = size();
+  if (like_another) {
+    grow_like(growth);
+    added.net = clusters[growth.like].net;
+  } else {
+    grow_by_gateways(growth);
+  }
+  clusters.push_back(std::move(added));
+  return true;
+}
+
+void World::grow_like(const Growth& growth) {
   const bool guest = growth.cluster.is_guest();
   for (Gateway& gateway : gateways) {
     if (!guest && gateway.serves(growth.like)) gateway.clusters.push_back(growth.index);
     // Guests are one link further: their own run's gateway is in between.
     if (!gateway.hops.empty()) gateway.hops.push_back(gateway.hops[growth.like] + (guest ? 1 : 0));
   }
-  Cluster added = growth.cluster;
-  added.first = size();
-  added.net = clusters[growth.like].net;
-  clusters.push_back(std::move(added));
-  return true;
+}
+
+void World::grow_by_gateways(const Growth& growth) {
+  for (const NodeId node : growth.gateways) add_gateway(node, growth.cluster.name);
+  for (Gateway& gateway : gateways) {
+    const auto own = std::find(growth.gateways.begin(), growth.gateways.end(), gateway.node);
+    if (own != growth.gateways.end()) gateway.clusters.push_back(growth.index);
+    const auto hops = growth.hops.find(gateway.node);
+    if (!gateway.hops.empty()) {
+      gateway.hops.push_back(hops == growth.hops.end() ? 0 : hops->second);
+    }
+  }
+}
+
+void World::add_gateway(NodeId node, const std::string& name) {
+  if (gateway(node) == nullptr) gateways.push_back({.node = node, .name = name, .late = true});
 }
 
 std::optional<NodeId> World::guest(const std::string& run, NodeId there) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct Gateway {
   std::vector<std::string> addresses{};  ///< "unix:/path" or "tcp:host:port", best first
   std::vector<int> hops{};  ///< links between it and each cluster, by index; empty: all alike
   std::string name{};       ///< for messages, if it has no cluster
+  bool late = false;        ///< it came to a world that was running, for clusters to come
 
   bool serves(std::size_t cluster) const {
     return std::find(clusters.begin(), clusters.end(), cluster) != clusters.end();
@@ -106,6 +108,9 @@ struct Growth {
   std::size_t index = 0;  ///< in World::clusters
   std::size_t like = 0;   ///< the cluster whose gateways are its own, or lead to it
   Cluster cluster;        ///< without `first`
+  /// If it is like no other cluster: its gateways, and the number of links from others to it.
+  std::vector<NodeId> gateways{};
+  std::map<NodeId, int> hops{};
 };
 
 /// Grows at its end only, so a node keeps its number as long as the grid lives. The same on every
@@ -128,6 +133,8 @@ struct World {
   /// Adds a cluster. False: it is there already. Throws std::invalid_argument if one before it is
   /// missing, or it is not a valid cluster.
   bool grow(const Growth& growth);
+  /// Adds a gateway for clusters to come, unless it is known.
+  void add_gateway(NodeId node, const std::string& name);
   /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
   /// one.
   bool has_spare_gateways() const;
@@ -157,6 +164,10 @@ struct World {
   std::string name_of(NodeId node) const;
   /// A gateway's label, for tables: `east/0`, `east+west/1`.
   std::string label_of(NodeId node) const;
+
+ private:
+  void grow_like(const Growth& growth);
+  void grow_by_gateways(const Growth& growth);
 };
 
 /// `cluster "a"`, `clusters "a" and "b"`; for messages.
@@ -166,18 +177,19 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
 ///      "ranks":"0-3,8","run":"","there":0,"net":"tcp","encrypt":true},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
-///      "hops":[0,1],"name":""},...],
+///      "hops":[0,1],"name":"","late":false},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":"","net":"tcp"},...],
 ///    "channels":[{"name":"half","link":"","parts":[{"cluster":0,"hosts":["n1"],
 ///      "others":["n2"]}]},...]}
 /// The keys `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`,
-/// `name`, `direct` and `channels` may be absent, and in `direct` all but `between`.
+/// `name`, `late`, `direct` and `channels` may be absent, and in `direct` all but `between`.
 /// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 
-/// As {"index":2,"like":0,"name":"east/1","size":4,"part":1,...}.
+/// As {"index":2,"like":0,"name":"east/1","size":4,"part":1,...}, or without `like`, with
+/// {"gateways":[2147483650],"hops":[[2147483648,1],...],"net":"tcp","encrypt":true}.
 std::string growth_to_json(const Growth& growth);
 /// Throws as world_from_json.
 Growth growth_from_json(const std::string& text);

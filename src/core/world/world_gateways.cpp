@@ -32,7 +32,7 @@ bool World::has_long_ways() const {
 bool World::has_spare_gateways() const {
   std::vector<int> counts(clusters.size());
   return std::any_of(gateways.begin(), gateways.end(), [&](const Gateway& gateway) {
-    return gateway.clusters.empty() ||
+    return (gateway.clusters.empty() && !gateway.late) ||
            std::any_of(gateway.clusters.begin(), gateway.clusters.end(),
                        [&](std::size_t cluster) { return ++counts.at(cluster) > 1; });
   });

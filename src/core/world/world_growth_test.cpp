@@ -65,6 +65,47 @@ TEST(WorldGrowth, TravelsAsJson) {
   EXPECT_EQ(world_from_json(world_to_json(grown)).clusters[2].part, 7);
 }
 
+TEST(WorldGrowth, AClusterMayHaveGatewaysOfItsOwn) {
+  const NodeId node = kFirstGateway + 7;
+  World world = two();
+  world.add_gateway(node, "c");
+  world.add_gateway(node, "c");
+  ASSERT_EQ(world.gateways.size(), 3U);
+  EXPECT_FALSE(world.has_spare_gateways());
+  EXPECT_EQ(world.name_of(node), "the gateway \"c\"");
+  Growth own{2, 0, {.name = "c/1", .size = 2, .part = 1, .net = Net::Auto, .encrypt = false}};
+  own.gateways = {node};
+  own.hops = {{kFirstGateway, 2}, {kFirstGateway + 1, 1}};
+  const Growth read = growth_from_json(growth_to_json(own));
+  EXPECT_TRUE(world.grow(read));
+  EXPECT_TRUE(world.gateway(node)->serves(2));
+  EXPECT_FALSE(world.gateways[0].serves(2));
+  EXPECT_EQ(world.gateways[0].hops, (std::vector{0, 1, 2}));
+  EXPECT_EQ(world.clusters[2].net, Net::Auto);
+  EXPECT_FALSE(world.clusters[2].encrypt);
+  EXPECT_TRUE(world.grow(added(3, 2, 2)));
+  EXPECT_TRUE(world.gateway(node)->serves(3));
+  EXPECT_TRUE(world_from_json(world_to_json(world)).gateway(node)->late);
+}
+
+TEST(WorldGrowth, GatewaysOfAClusterComeWithItForProcesses) {
+  World world = two();
+  Growth own{2, 0, {.name = "c/1", .size = 2, .part = 1}};
+  own.gateways = {kFirstGateway + 2, kFirstGateway + 3};
+  EXPECT_TRUE(world.grow(own));
+  EXPECT_EQ(world.name_of(kFirstGateway + 3), "gateway 1 of cluster \"c/1\"");
+}
+
+TEST(WorldGrowth, WrongGatewaysAreRefused) {
+  for (const char* gateways :
+       {R"("gateways":[],"hops":[])", R"("gateways":[3],"hops":[])", R"("gateways":[2147483650])",
+        R"("gateways":"x","hops":[])", R"("gateways":[2147483650],"hops":[[2147483648,-1]])"}) {
+    const std::string text =
+        std::string(R"({"index":2,"name":"x","size":1,"part":1,)") + gateways + "}";
+    EXPECT_THROW(growth_from_json(text), std::invalid_argument) << text;
+  }
+}
+
 TEST(WorldGrowth, GuestsHaveNumbersOfTheirOwnRunAndNoGatewayHere) {
   World world = two();
   Growth guests{2, 1, {.name = "x@job-2", .size = 3, .part = 1, .run = "job-2", .there = 10}};

@@ -156,6 +156,7 @@ Gateway read_gateway(const json& entry, const std::string& where, const World& w
     refuse(where + ".hops", "does not have an entry for each cluster");
   }
   gateway.name = text_or_none(entry, where, "name");
+  gateway.late = entry.value("late", json(false)) == true;
   for (const Gateway& other : world.gateways) {
     if (other.node == gateway.node) refuse(where + ".node", "names another gateway as well");
   }
@@ -260,7 +261,8 @@ std::string world_to_json(const World& world) {
                         {"clusters", gateway.clusters},
                         {"addresses", gateway.addresses},
                         {"hops", gateway.hops},
-                        {"name", gateway.name}});
+                        {"name", gateway.name},
+                        {"late", gateway.late}});
   }
   json direct = json::array();
   for (const Direct& link : world.direct) {
@@ -330,15 +332,38 @@ World world_from_json(const std::string& text_) {
 
 std::string growth_to_json(const Growth& growth) {
   const Cluster& cluster = growth.cluster;
-  json text{{"index", growth.index}, {"like", growth.like},  {"name", cluster.name},
-            {"size", cluster.size},  {"arch", cluster.arch}, {"long_double", cluster.long_double},
-            {"part", cluster.part}};
+  json text{{"index", growth.index}, {"name", cluster.name}, {"size", cluster.size},
+            {"arch", cluster.arch},  {"part", cluster.part}, {"long_double", cluster.long_double}};
+  if (growth.gateways.empty()) {
+    text["like"] = growth.like;
+  } else {
+    text["gateways"] = growth.gateways;
+    text["hops"] = growth.hops;
+    text["net"] = name_of(cluster.net);
+    text["encrypt"] = cluster.encrypt;
+  }
   if (cluster.is_guest()) {
     text["run"] = cluster.run;
     text["there"] = cluster.there;
   }
   return text.dump();
 }
+
+namespace {
+
+void read_own_gateways(const json& root, Growth& growth) {
+  growth.gateways = root.at("gateways").get<std::vector<NodeId>>();
+  growth.hops = root.at("hops").get<std::map<NodeId, int>>();
+  growth.cluster.net = read_net(root, "the growth");
+  growth.cluster.encrypt = read_encrypt(root);
+  const auto few = [](const auto& entry) { return entry.second >= 0 && entry.second <= kMaxHops; };
+  if (growth.gateways.empty() || !std::ranges::all_of(growth.gateways, is_gateway) ||
+      !std::ranges::all_of(growth.hops, few)) {
+    refuse("the growth", "has wrong gateways");
+  }
+}
+
+}  // namespace
 
 Growth growth_from_json(const std::string& text) {
   const auto wrong = [] { return std::invalid_argument("the growth of the world is not JSON"); };
@@ -347,7 +372,11 @@ Growth growth_from_json(const std::string& text) {
   try {
     Growth growth;
     growth.index = root.at("index").get<std::size_t>();
-    growth.like = root.at("like").get<std::size_t>();
+    if (root.contains("gateways")) {
+      read_own_gateways(root, growth);
+    } else {
+      growth.like = root.at("like").get<std::size_t>();
+    }
     growth.cluster.name = root.at("name").get<std::string>();
     growth.cluster.size = root.at("size").get<int>();
     growth.cluster.arch = root.value("arch", "");

@@ -288,6 +288,16 @@ void Endpoint::Io::bound(const core::Cluster& cluster) {
                               static_cast<core::NodeId>(cluster.size), core::kGuestWindow);
 }
 
+void Endpoint::Io::grow_ways(const core::Growth& growth) {
+  if (growth.gateways.empty()) return ways.grow_like(growth.like);
+  std::vector<int> hops;
+  for (const Gate& gate : gates) {
+    const auto found = growth.hops.find(gate.gateway.node);
+    hops.push_back(found == growth.hops.end() ? 0 : found->second);
+  }
+  ways.grow(hops);
+}
+
 void Endpoint::Io::grow(const std::string& text) {
   try {
     const core::Growth news = core::growth_from_json(text);
@@ -297,7 +307,7 @@ void Endpoint::Io::grow(const std::string& text) {
       if (next.index > config.world.clusters.size()) return;
       early.erase(early.begin());
       if (!config.world.grow(next)) continue;
-      ways.grow(next.like);
+      grow_ways(next);
       bound(config.world.clusters.back());
       const std::size_t index = config.world.clusters.size() - 1;
       if (const auto found = failed.find(index); found != failed.end()) {

@@ -92,6 +92,7 @@ struct Endpoint::Io final : DirectUser {
   void learn(Gate& /*gate*/, const auto& /*body*/) {}
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
+  void grow_ways(const core::Growth& growth);
   void wake();
   /// A cluster of this world has failed.
   void forget(std::size_t cluster, const std::string& why);
