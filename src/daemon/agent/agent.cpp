@@ -62,6 +62,7 @@ class Agent {
   void take_staged(const ControlMessage& message);
   void end_staged(const ControlMessage& message);
   void link(const ControlMessage& message);
+  void extend(const ControlMessage& message);
   void grow(const ControlMessage& message);
   void join(const ControlMessage& message);
   void serve(const ControlMessage& message);
@@ -173,6 +174,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"traces", &Agent::list_traces},
                                                        {"trace", &Agent::send_trace},
                                                        {"answer", &Agent::answer},
+                                                       {"extend", &Agent::extend},
                                                        {"grow", &Agent::grow},
                                                        {"junction", &Agent::join},
                                                        {"serve", &Agent::serve},
@@ -339,10 +341,21 @@ void Agent::link(const ControlMessage& message) {
   });
 }
 
+void Agent::extend(const ControlMessage& message) {
+  const ExtendRequest request = read_extend(message.body);
+  if (around_.world_json.empty()) too_early("extend", "link");
+  for (const auto& [node, name] : request.gateways) world_.add_gateway(node, name);
+  gateways_->extend(request, [this](const std::string& trouble) {
+    if (!trouble.empty()) return send_error(trouble, "");
+    channel_.send({{"op", "extended"}});
+  });
+}
+
 void Agent::grow(const ControlMessage& message) {
-  const core::Growth growth = read_grow(message.body);
+  const GrowRequest request = read_grow(message.body);
+  const core::Growth& growth = request.growth;
   if (around_.world_json.empty()) too_early("grow", "link");
-  gateways_->grow(growth);
+  gateways_->grow(request);
   world_.grow(growth);
   log::info("the world has grown by {} ranks, as cluster {}", growth.cluster.size,
             growth.cluster.name);

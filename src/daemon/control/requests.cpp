@@ -187,14 +187,8 @@ InspectRequest read_inspect(const json& body) {
           keys.get_or<bool>("ask_version", true)};
 }
 
-LinkRequest read_link(const json& body) {
-  const Keys keys(body, "link");
-  LinkRequest request;
-  try {
-    request.world = core::world_from_json(keys.get<json>("world").dump());
-  } catch (const std::invalid_argument& error) {
-    keys.wrong("world", std::string("is wrong: ") + error.what());
-  }
+std::vector<LinkRequest::Link> read_links(const Keys& keys) {
+  std::vector<LinkRequest::Link> links;
   for (const Keys& item : keys.list("links")) {
     LinkRequest::Link link;
     link.from = item.node("from");
@@ -211,8 +205,20 @@ LinkRequest read_link(const json& body) {
     if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
     if (!(link.rtt >= 0 && link.rtt < 1e3)) item.wrong("rtt", "is out of range");
     if (link.streams < 0 || link.streams > 256) item.wrong("streams", "is out of range");
-    request.links.push_back(std::move(link));
+    links.push_back(std::move(link));
   }
+  return links;
+}
+
+LinkRequest read_link(const json& body) {
+  const Keys keys(body, "link");
+  LinkRequest request;
+  try {
+    request.world = core::world_from_json(keys.get<json>("world").dump());
+  } catch (const std::invalid_argument& error) {
+    keys.wrong("world", std::string("is wrong: ") + error.what());
+  }
+  request.links = read_links(keys);
   for (const Keys& item : keys.list("routes")) {
     auto& next = request.routes[item.node("node")];
     using Next = std::map<std::string, std::vector<core::NodeId>>;
@@ -265,15 +271,31 @@ SpawnRequest read_spawn(const json& body) {
   return request;
 }
 
-core::Growth read_grow(const json& body) {
+ExtendRequest read_extend(const json& body) {
+  const Keys keys(body, "extend");
+  ExtendRequest request;
+  for (const Keys& item : keys.list("gateways")) {
+    request.gateways.emplace_back(item.node("node"), item.get<std::string>("name"));
+  }
+  request.links = read_links(keys);
+  request.gone = keys.get_or<std::vector<core::NodeId>>("gone", {});
+  return request;
+}
+
+GrowRequest read_grow(const json& body) {
   const Keys keys(body, "grow");
+  GrowRequest request;
   const auto growth = body.find("growth");
   if (growth == body.end()) keys.wrong("growth", "is missing");
   try {
-    return core::growth_from_json(growth->dump());
+    request.growth = core::growth_from_json(growth->dump());
   } catch (const std::invalid_argument& wrong) {
     keys.wrong("growth", std::string("is wrong: ") + wrong.what());
   }
+  for (const Keys& item : keys.list("routes")) {
+    request.routes[item.node("node")] = item.get<std::vector<core::NodeId>>("next");
+  }
+  return request;
 }
 
 JunctionRequest read_junction(const json& body) {

@@ -66,6 +66,19 @@ struct LinkRequest {
   std::map<core::NodeId, core::Routes> routes;
 };
 
+/// Gateways that come to a world that is running.
+struct ExtendRequest {
+  std::vector<std::pair<core::NodeId, std::string>> gateways;  ///< nodes and names
+  std::vector<LinkRequest::Link> links;
+  std::vector<core::NodeId> gone;
+};
+
+struct GrowRequest {
+  core::Growth growth;
+  /// Of each own gateway, if the new cluster is like no other.
+  std::map<core::NodeId, std::vector<core::NodeId>> routes;
+};
+
 struct StageRequest {
   std::string path;  ///< absolute, "~/...", or below the working directory
   unsigned mode = 0600;
@@ -140,7 +153,8 @@ InspectRequest read_inspect(const nlohmann::json& body);
 LinkRequest read_link(const nlohmann::json& body);
 StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
-core::Growth read_grow(const nlohmann::json& body);
+ExtendRequest read_extend(const nlohmann::json& body);
+GrowRequest read_grow(const nlohmann::json& body);
 JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);

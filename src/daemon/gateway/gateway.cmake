@@ -8,6 +8,7 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_direct_test.cpp
     gateway/gateway_failover_test.cpp
     gateway/gateway_faults_test.cpp
+    gateway/gateway_extension_test.cpp
     gateway/gateway_growth_test.cpp
     gateway/gateway_junctions_test.cpp
     gateway/gateway_lending_test.cpp

@@ -38,14 +38,22 @@ void Gateway::link(core::World world, std::vector<GatewayLink> links, core::Rout
                    std::function<void(const std::string& error)> done) {
   if (state_->config.anew) state_->links.expect(next);
   state_->router.learn_world(std::move(world), std::move(next));
+  if (state_->config.late) state_->router.open();
   state_->welcome_early();
   state_->links.open(std::move(links), std::move(done));
   state_->tuning.plan();
   state_->control.check_ready();
 }
 
-void Gateway::grow(const core::Growth& growth) {
-  if (!state_->router.grow(growth)) return;
+void Gateway::extend(Extension extension, std::function<void(const std::string& error)> done) {
+  for (const auto& [node, name] : extension.gateways) state_->router.extend(node, name);
+  for (const core::NodeId node : extension.gone) state_->links.abandon(node);
+  state_->links.open(std::move(extension.links), std::move(done));
+  state_->act();
+}
+
+void Gateway::grow(const core::Growth& growth, std::vector<core::NodeId> next) {
+  if (!state_->router.grow(growth, std::move(next))) return;
   state_->processes.grow(growth);
   state_->control.check_ready();
   state_->act();

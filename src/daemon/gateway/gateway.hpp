@@ -51,6 +51,8 @@ struct GatewayConfig {
   /// The run goes on without clusters that fail. Once all have joined, the gateway suspects a
   /// cluster where it would else report a fault of it.
   bool survives = false;
+  /// It comes to a world that is running, for clusters to come.
+  bool late = false;
   /// Services that links may use: a link's address is "service:" and the service's `at`.
   std::vector<net::Service> services{};
 };
@@ -67,6 +69,13 @@ struct GatewayLink {
   std::string congestion{};              ///< of its streams' TCP; empty: as the kernel has it
   bool compress = false;                 ///< what crosses, where it gains
   core::Net net = core::Net::Tcp;        ///< UCX only without `encrypt`
+};
+
+/// Gateways that come to a world that is running. They serve clusters by which it grows later.
+struct Extension {
+  std::vector<std::pair<core::NodeId, std::string>> gateways;  ///< nodes, and names for messages
+  std::vector<GatewayLink> links;  ///< to be opened from here, to some of them
+  std::vector<core::NodeId> gone;  ///< gateways of earlier extensions that never served a cluster
 };
 
 /// A conduit to a gateway of another run, of which guests come. One end has addresses to listen at,
@@ -190,9 +199,12 @@ class Gateway {
   void link(core::World world, std::vector<GatewayLink> links, core::Routes next,
             std::function<void(const std::string& error)> done);
 
-  /// The world has grown: lets the new processes in, and tells those that are there. Throws as
-  /// core::Router::grow.
-  void grow(const core::Growth& growth);
+  /// The world has further gateways. `done` is called as for `link`. After `link`.
+  void extend(Extension extension, std::function<void(const std::string& error)> done);
+
+  /// The world has grown: lets the new processes in, and tells those that are there. `next`, and
+  /// what is thrown: as for core::Router::grow.
+  void grow(const core::Growth& growth, std::vector<core::NodeId> next = {});
 
   /// Opens one end of a junction, before the world grows by its guests. Returns the addresses where
   /// it listens. If it connects instead, `done` is called when the junction is open, or with a

@@ -43,6 +43,7 @@ GatewayConfig settings_of(const ConfigureRequest& request, core::NodeId node) {
   config.connect_timeout = seconds_or(request.settings, "connect_timeout", config.connect_timeout);
   config.services = request.services;
   config.anew = request.settings.value("anew", json(false)) == true;
+  config.late = request.settings.value("late", json(false)) == true;
   config.survives = request.settings.value("survives", json(false)) == true;
   config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
   config.accept_plain_ranks = request.settings.value("accept_plain_ranks", json(false)) == true;
@@ -100,19 +101,11 @@ json GatewaySet::listening() const {
   return list;
 }
 
-void GatewaySet::link(const LinkRequest& request,
-                      std::function<void(const std::string& trouble)> done) {
-  auto& members = state_->members;
-  const auto known = [&](core::NodeId node) {
-    return std::any_of(members.begin(), members.end(),
-                       [node](const GatewayMember& member) { return member.node == node; });
-  };
+std::map<core::NodeId, std::vector<GatewayLink>> GatewaySet::State::links_of(
+    const std::vector<LinkRequest::Link>& requested, const char* op) const {
   std::map<core::NodeId, std::vector<GatewayLink>> links;
-  for (const auto& link : request.links) {
-    if (!known(link.from)) {
-      throw Failure(fmt::format(
-          "control message: link.links the gateway {} is not one of this agent's", link.from));
-    }
+  for (const auto& link : requested) {
+    check_own(link.from, op, "links");
     GatewayLink made;
     made.to = link.to;
     made.addresses = link.addresses;
@@ -126,15 +119,19 @@ void GatewaySet::link(const LinkRequest& request,
     made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
     links[link.from].push_back(std::move(made));
   }
-  for (const auto& [node, next] : request.routes) {
-    if (!known(node)) {
-      throw Failure(fmt::format(
-          "control message: link.routes the gateway {} is not one of this agent's", node));
-    }
-  }
-  if (members.empty()) return done({});
+  return links;
+}
 
-  // Answered when all have answered, with the first trouble.
+void GatewaySet::State::check_own(core::NodeId node, const char* op, const char* key) const {
+  const auto is_it = [node](const GatewayMember& member) { return member.node == node; };
+  if (std::any_of(members.begin(), members.end(), is_it)) return;
+  throw Failure(fmt::format("control message: {}.{} the gateway {} is not one of this agent's", op,
+                            key, node));
+}
+
+void GatewaySet::State::when_all(std::function<void(const std::string&)> done,
+                                 const Linking& begin) {
+  if (members.empty()) return done({});
   struct Waiting {
     std::size_t left;
     std::string trouble;
@@ -142,22 +139,40 @@ void GatewaySet::link(const LinkRequest& request,
   };
   auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
   for (GatewayMember& member : members) {
-    const auto route = request.routes.find(member.node);
-    const auto next = route == request.routes.end() ? core::Routes{} : route->second;
     const auto linked =
         member.thread->told<const std::string&>([waiting](const std::string& trouble) {
           if (waiting->trouble.empty()) waiting->trouble = trouble;
           if (--waiting->left == 0) waiting->done(waiting->trouble);
         });
-    member.ask([&](Gateway& gateway) {
-      gateway.link(request.world, std::move(links[member.node]), next, linked);
-    });
+    member.ask([&](Gateway& gateway) { begin(gateway, member.node, linked); });
   }
 }
 
-void GatewaySet::grow(const core::Growth& growth) {
+void GatewaySet::link(const LinkRequest& request,
+                      std::function<void(const std::string& trouble)> done) {
+  auto links = state_->links_of(request.links, "link");
+  for (const auto& [node, next] : request.routes) state_->check_own(node, "link", "routes");
+  state_->when_all(std::move(done), [&](Gateway& gateway, core::NodeId node, auto linked) {
+    const auto route = request.routes.find(node);
+    const auto next = route == request.routes.end() ? core::Routes{} : route->second;
+    gateway.link(request.world, std::move(links[node]), next, linked);
+  });
+}
+
+void GatewaySet::extend(const ExtendRequest& request,
+                        std::function<void(const std::string& trouble)> done) {
+  auto links = state_->links_of(request.links, "extend");
+  state_->when_all(std::move(done), [&](Gateway& gateway, core::NodeId node, auto linked) {
+    gateway.extend({request.gateways, std::move(links[node]), request.gone}, linked);
+  });
+}
+
+void GatewaySet::grow(const GrowRequest& request) {
+  for (const auto& [node, next] : request.routes) state_->check_own(node, "grow", "routes");
   for (const GatewayMember& member : state_->members) {
-    member.ask([&growth](Gateway& gateway) { gateway.grow(growth); });
+    const auto route = request.routes.find(member.node);
+    auto next = route == request.routes.end() ? std::vector<core::NodeId>{} : route->second;
+    member.ask([&](Gateway& gateway) { gateway.grow(request.growth, std::move(next)); });
   }
 }
 

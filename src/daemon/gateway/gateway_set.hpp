@@ -33,8 +33,11 @@ class GatewaySet {
   /// of these gateways; else calls `done` once, with nothing or with what went wrong.
   void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
 
+  /// As Gateway::extend, for all gateways; throws and answers as `link`.
+  void extend(const ExtendRequest& request, std::function<void(const std::string& trouble)> done);
+
   /// The world has grown, for all gateways. Throws as Gateway::grow.
-  void grow(const core::Growth& growth);
+  void grow(const GrowRequest& request);
 
   /// As Gateway::join; throws Failure. `done` is given where it listens, or what went wrong.
   using Joined =

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -112,6 +113,14 @@ struct GatewaySet::State {
   Attendance best(const std::string& of) const;
   /// Throws Failure, that the control message `op` names one of another agent.
   const GatewayMember& member(core::NodeId node, const char* op) const;
+  /// By the own gateway that opens them. Throws Failure for one of another agent's, as `check_own`.
+  std::map<core::NodeId, std::vector<GatewayLink>> links_of(
+      const std::vector<LinkRequest::Link>& requested, const char* op) const;
+  void check_own(core::NodeId node, const char* op, const char* key) const;
+  /// Has each gateway link. Calls `done` when all have answered, with the first trouble.
+  using Linking = std::function<void(Gateway& gateway, core::NodeId node,
+                                     std::function<void(const std::string&)> linked)>;
+  void when_all(std::function<void(const std::string&)> done, const Linking& begin);
   void fault(core::NodeId from, const std::string& message, int code);
   void rejected(const std::string& sentence);
 };

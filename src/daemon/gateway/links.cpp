@@ -292,7 +292,7 @@ void Links::ended(Peer& peer) {
   gateway_.router.left(*peer.neighbour);
   gateway_.act();
   if (gateway_.closing) return gateway_.check_closed();
-  if (presence_.any_inside()) closed_too_early(peer);
+  if (presence_.any_inside() && !is_unused(peer.node)) closed_too_early(peer);
 }
 
 void Links::closed_too_early(const Peer& peer) {
@@ -302,6 +302,12 @@ void Links::closed_too_early(const Peer& peer) {
   const core::Gateway* const gateway = world ? world->gateway(peer.node) : nullptr;
   if (gateway == nullptr || gateway->clusters.empty()) return gateway_.fault(sentence);
   for (const std::size_t cluster : gateway->clusters) gateway_.suspect(cluster, sentence);
+}
+
+void Links::abandon(core::NodeId node) {
+  gateway_.router.abandon(node);
+  if (Dialled* const mine = dialled_to(node)) mine->up = true;  // nobody waits for it
+  forget();
 }
 
 void Links::forget() {
@@ -350,7 +356,14 @@ bool Links::stale(const net::Listener::Newcomer& newcomer) const {
 bool Links::only_forwards(core::NodeId node) const {
   const auto& world = gateway_.router.world();
   const core::Gateway* const gateway = world ? world->gateway(node) : nullptr;
-  return gateway != nullptr && gateway->clusters.empty();
+  return gateway != nullptr && gateway->clusters.empty() && !gateway->late;
+}
+
+// It came late, and nothing needs it yet.
+bool Links::is_unused(core::NodeId node) const {
+  const auto& world = gateway_.router.world();
+  const core::Gateway* const gateway = world ? world->gateway(node) : nullptr;
+  return gateway != nullptr && gateway->clusters.empty() && gateway->late;
 }
 
 // The other end of a link is there again, and knows nothing of the conduit: another takes its

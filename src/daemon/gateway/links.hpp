@@ -31,6 +31,8 @@ class Links final : public StreamOpener, private PeerKind {
   void expect(const core::Routes& next);
   /// Opens these. `done` is called once, later, as for Gateway::link.
   void open(std::vector<GatewayLink> links, Done done);
+  /// This gateway has never served a cluster: closes the link to it, and opens it no more.
+  void abandon(core::NodeId node);
   /// Calls `done` with this error. If it is empty: only once all links are up.
   void settle(const std::string& error);
   bool want_streams(core::NodeId to, int streams) override;
@@ -68,6 +70,7 @@ class Links final : public StreamOpener, private PeerKind {
   void tell_what_is_known(Peer& peer);
   void closed_too_early(const Peer& peer);
   bool only_forwards(core::NodeId node) const;
+  bool is_unused(core::NodeId node) const;
   void renew(Peer& peer);
   Dialled* dialled_to(core::NodeId to);
   std::string name(core::NodeId to) const;
