@@ -1,6 +1,6 @@
 // MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid. The native
-// library's sets are extended by isthmus://cluster/NAME of each cluster, and isthmus://grid/NAME of
-// each inner grid.
+// library's sets are extended by isthmus://cluster/NAME of each cluster, isthmus://grid/NAME of
+// each inner grid, and isthmus://spare/NAME of each spare cluster, which has no members.
 #include <strings.h>
 
 #include <algorithm>
@@ -26,6 +26,7 @@ namespace {
 
 constexpr const char* kClusters = "isthmus://cluster/";
 constexpr const char* kGrids = "isthmus://grid/";
+constexpr const char* kSpares = "isthmus://spare/";
 
 struct InnerGrid {
   std::string name;
@@ -54,6 +55,14 @@ const std::vector<InnerGrid>& inner_grids() {
   return known;
 }
 
+const std::vector<std::string>& spare_clusters() {
+  static const std::vector<std::string> known = [] {
+    const char* const said = setting("ISTHMUS_SPARE");
+    return split(said == nullptr ? "" : said, ',');
+  }();
+  return known;
+}
+
 std::optional<core::Group> members_of_grid(const InnerGrid& inner) {
   std::optional<core::Group> found;
   for (const core::Cluster& cluster : grid()->part()) {
@@ -64,7 +73,8 @@ std::optional<core::Group> members_of_grid(const InnerGrid& inner) {
   return found;
 }
 
-/// The sets that are ours, by name: of clusters, then of inner grids, outer ones first.
+/// The sets that are ours, by name: of clusters, then of inner grids, outer ones first, then of
+/// spare clusters.
 std::vector<std::string> our_sets() {
   std::vector<std::string> names;
   if (native_call()) return names;
@@ -72,6 +82,7 @@ std::vector<std::string> our_sets() {
   for (const InnerGrid& inner : inner_grids()) {
     if (members_of_grid(inner)) names.push_back(kGrids + inner.name);
   }
+  for (const std::string& spare : spare_clusters()) names.push_back(kSpares + spare);
   return names;
 }
 
@@ -87,6 +98,9 @@ std::optional<core::Group> members_of(const char* name) {
   for (const InnerGrid& inner : inner_grids()) {
     if (name == kGrids + inner.name) return members_of_grid(inner);
   }
+  for (const std::string& spare : spare_clusters()) {
+    if (name == kSpares + spare) return core::Group{};
+  }
   return std::nullopt;
 }
 
@@ -96,12 +110,14 @@ int check_session(MPI_Session session) {
   return native.Session_get_num_psets(session, MPI_INFO_NULL, &number);
 }
 
-/// Whether it names a cluster or a grid that does not exist. The native library's errors about sets
-/// bypass the session's handler (MPICH 4.0), so this one does not call it.
+/// Whether it names a cluster, spare or not, or a grid that does not exist. The native library's
+/// errors about sets bypass the session's handler (MPICH 4.0), so this one does not call it.
 bool is_unknown(const char* name) {
   if (native_call() || name == nullptr) return false;
   const std::string_view text = name;
-  return (text.starts_with(kClusters) || text.starts_with(kGrids)) && !members_of(name);
+  const bool ours =
+      text.starts_with(kClusters) || text.starts_with(kGrids) || text.starts_with(kSpares);
+  return ours && !members_of(name);
 }
 int refuse(MPI_Session session, const char* function, const char* name) {
   const int code =
@@ -124,14 +140,14 @@ void write_name(const std::string& name, int* length, char* out) {
 
 }  // namespace
 
-// coverage: the native library's, and one for each cluster and each inner grid
+// coverage: the native library's, and one for each cluster, spare or not, and each inner grid
 ISTHMUS_MPI(Session_get_num_psets)(MPI_Session session, MPI_Info info, int* npset_names) {
   const int code = native.Session_get_num_psets(session, info, npset_names);
   if (code == MPI_SUCCESS) *npset_names += static_cast<int>(our_sets().size());
   return code;
 }
 
-// coverage: isthmus://cluster/NAME and isthmus://grid/NAME follow the native library's
+// coverage: isthmus://cluster/NAME, grid/NAME and spare/NAME follow the native library's
 ISTHMUS_MPI(Session_get_nth_pset)
 (MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
   int natives = 0;
