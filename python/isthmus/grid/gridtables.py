@@ -132,6 +132,7 @@ class ClusterSpec(Table):
     wdir: Absolute | None = None
     program: PathThere | None = None
     may_leave: bool = False
+    spare: bool = False
 
     @property
     def grids(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class RunOptions:
     oversubscribe: bool = False  # more ranks than slots
     survive: bool = False  # go on without clusters that fail
     min_clusters: int | None = None
+    spares: tuple[str, ...] = ()  # clusters without ranks at the start
 
 
 # Isthmus's own variables that all ranks need with the same value, without -x.
@@ -101,6 +102,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
             oversubscribe=first.oversubscribe,
             survive=first.survive,
             min_clusters=first.min_clusters,
+            spares=_spares(first.spare),
         )
     except UsageError as error:
         raise joined(all_errors(_steps(parts, environ)) or [error]) from None
@@ -194,6 +196,10 @@ def seconds_of(option: str, text: str | None) -> float | None:
             f"{option} {text}: '{text}' is not a duration", "Write it as 90, 20min or 2h."
         )
     return seconds
+
+
+def _spares(text: str | None) -> tuple[str, ...]:
+    return tuple(name for each in (text or "").split(",") if (name := each.strip()))
 
 
 def _metrics(text: str | None) -> tuple[str, int] | None:

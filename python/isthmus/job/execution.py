@@ -1,6 +1,7 @@
 """The function behind `isthmus run`."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from isthmus.grid import grid as grids
 from isthmus.job.argv import RunOptions
 from isthmus.job.joboptions import JobOptions
 from isthmus.job.runner import run_job
-from isthmus.place.placement import with_room
+from isthmus.place.placement import with_room, without_spares
 from isthmus.place.plan import Plan, make_plan
 from isthmus.place.survival import of_run
 from isthmus.run.members import close_door, command_of
@@ -28,8 +29,10 @@ def run(options: RunOptions) -> int:
         grid = hostlist.grid_of(options.hosts)
     else:
         grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
+    spares = spares_of(grid, options.spares)
     if options.oversubscribe:
-        grid = grid.model_copy(update={"cluster": with_room(grid.cluster, options.parts)})
+        room = with_room(without_spares(grid.cluster, spares), options.parts)
+        grid = grid.model_copy(update={"cluster": {**grid.cluster, **room}})
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
@@ -44,13 +47,20 @@ def run(options: RunOptions) -> int:
     outward = job.profile is not None
     far = job.guests_at is not None or allocation.inside(os.environ)
     plan = make_plan(
-        grid, options.parts, options.map, outward=outward, guests=options.guests, far=far
+        grid,
+        options.parts,
+        options.map,
+        outward=outward,
+        guests=options.guests,
+        far=far,
+        spares=spares,
     )
     plan.survival = of_run(
         grid,
         [cluster.name for cluster in plan.clusters],
         survive=options.survive,
         least=options.min_clusters,
+        spares=spares,
     )
     shield = not options.dry_run
     commands = [command_of(plan, agent, str(Path.cwd()), shield=shield) for agent in plan.agents]
@@ -69,6 +79,12 @@ def run(options: RunOptions) -> int:
             door.remove()
     tell_results(plan, job, result, voice)
     return result.status
+
+
+def spares_of(grid: grids.Grid, named: Sequence[str]) -> list[str]:
+    """The spare clusters of the grid file, and those of the command line."""
+    spares = [name for name, spec in grid.cluster.items() if spec.spare]
+    return list(dict.fromkeys([*spares, *named]))
 
 
 def tell_results(plan: Plan, job: JobOptions, result: "Result", voice: Voice) -> None:

@@ -21,6 +21,7 @@ from isthmus.base.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.job.joboptions import JobOptions
 from isthmus.job.revival import Revival
 from isthmus.meeting.abroad import Abroad
+from isthmus.place.extension import Extensions
 from isthmus.place.plan import Plan
 from isthmus.profile.told import Told
 from isthmus.run import latecomers
@@ -28,6 +29,7 @@ from isthmus.run.agent import Agent, Message
 from isthmus.run.answers import ANSWERS
 from isthmus.run.bringup import BringUp
 from isthmus.run.closing import Closing
+from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
 from isthmus.run.members import Member, Members
 from isthmus.run.ports import Ports
@@ -92,7 +94,11 @@ class Job:
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
-        self._surviving = Surviving(plan, self._members, self._ending, limits, voice)
+        self._extensions = Extensions()
+        self._surviving = Surviving(
+            plan, self._members, self._ending, limits, voice, self._extensions
+        )
+        self._extending: Extending | None = None
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
         self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None
@@ -191,9 +197,18 @@ class Job:
         for member in self._members.ranked:
             member.spawned = True
         ours = stdin_is_ours()
-        growing = Growing(self._plan, self._members, steps, self._options.limits)
+        limits, cwd = self._options.limits, str(Path.cwd())
+        growing = Growing(self._plan, self._members, steps, limits, self._extensions)
+        self._extending = Extending(growing, self._members, steps, self._surviving, limits, cwd)
         self._spawning = Spawning(
-            growing, self._members, steps, self._options.limits, str(Path.cwd())
+            growing,
+            self._extending,
+            self._members,
+            steps,
+            limits,
+            cwd,
+            self._voice,
+            self._options.stage,
         )
         ways = await self._abroad.open(growing, self._options.guests_at)
         self._revival = Revival(
@@ -373,8 +388,10 @@ class Job:
             if member.spawned or not agent.told:  # else the step of the bring-up fails
                 self._ending.end(1, sentence, Weight.FAULT)
 
-        spare = self._reasons.is_spare(member)
-        if (self._spawning and self._spawning.failed(member, sentence)) or (
+        spare = not self._extensions.at(member.plan.cluster) and self._reasons.is_spare(member)
+        if self._extending and self._extending.takes(member):
+            self._voice.narrate(f"{sentence}; nobody has used it yet")
+        elif (self._spawning and self._spawning.failed(member, sentence)) or (
             self._revival and self._revival.takes(member, sentence, spare=spare)
         ):
             pass

@@ -75,7 +75,7 @@ class Meetings:
 
     async def connect(self, port: PortName, rank: int, limit: float | None) -> Message:
         """The answer to the rank. RefusedError, or RunError with the reason."""
-        home = self._growing.home(rank)
+        home = self._growing.first_home(rank)
         clock = asyncio.get_running_loop().time
         within = PATIENCE if limit is None else limit
         deadline = clock() + within
@@ -231,7 +231,7 @@ class Meetings:
                 if opener is None:
                     raise RefusedError("port", f"the port {shown(port)} is not open")
                 count = message.get("gateways")
-                home = self._growing.home(opener)
+                home = self._growing.first_home(opener)
                 own, far = await self._ways.find(), ways.read(message.get("services"))
                 made = await other.guests.listen(
                     home, count if type(count) is int else 1, own.services + far.services

@@ -310,6 +310,15 @@ class PartOptions:
             panel=_WHOLE_RUN,
         ),
     ] = None
+    spare: Annotated[
+        str | None,
+        Option(
+            metavar="NAME[,NAME...]",
+            help="Start no ranks in these clusters. MPI_Comm_spawn starts processes there, with "
+            "the info key 'cluster'. The key 'spare' of a cluster in a grid file does the same.",
+            panel=_WHOLE_RUN,
+        ),
+    ] = None
     guests: Annotated[
         bool,
         Option(

@@ -106,6 +106,25 @@ def with_room(clusters: Mapping[str, ClusterSpec], parts: Sequence[Part]) -> dic
     }
 
 
+def without_spares(
+    clusters: Mapping[str, ClusterSpec], spares: Sequence[str]
+) -> dict[str, ClusterSpec]:
+    """UsageError if one is unknown, or none is left."""
+    for name in spares:
+        if name not in clusters:
+            near = did_you_mean(name, clusters)
+            raise UsageError(
+                f"--spare {name}: the grid has no such cluster{near}; it has {listing(clusters)}"
+            )
+    left = {name: spec for name, spec in clusters.items() if name not in spares}
+    if not left:
+        raise UsageError(
+            f"all clusters of the grid are spare: {listing(spares)}",
+            "Leave at least one for the ranks that start the run.",
+        )
+    return left
+
+
 def without_slots(clusters: Mapping[str, ClusterSpec]) -> list[str]:
     """Clusters without `slots`, if others have them: then not all ranks can be placed."""
     without = [name for name, spec in clusters.items() if spec.slots is None]

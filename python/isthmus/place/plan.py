@@ -13,7 +13,7 @@ from isthmus.grid.addresses import ANYWHERE, Place, is_fixed, places_of
 from isthmus.grid.channels import ChannelPlan
 from isthmus.grid.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.grid.gridkeys import SPREADING, Reach
-from isthmus.place.placement import Block, Part, place
+from isthmus.place.placement import Block, Part, place, without_spares
 from isthmus.place.rankmap import RankMap
 from isthmus.place.survival import Survival
 
@@ -97,6 +97,14 @@ class Plan:
     """As `services`, for all that clusters of this run reach and other runs may meet it at."""
     survival: Survival | None = None
     """The clusters that may fail while the others go on; None: none may."""
+    grid: Grid = field(default_factory=Grid)
+    """The grid file, with clusters and links in place of relays."""
+    spares: list[ClusterPlan] = field(default_factory=list)
+    """Clusters that get ranks by MPI_Comm_spawn alone."""
+    extended: list[ClusterPlan] = field(default_factory=list)
+    """Clusters whose gateways came while the world was running (extension.py)."""
+    listen: str = ANYWHERE
+    """Where gateways listen if the grid file does not say."""
     outward: bool = False
     """Ranks report at the end, or reach other runs, by gateways: even a single cluster needs
     one."""
@@ -107,7 +115,7 @@ class Plan:
 
     @property
     def places(self) -> list[ClusterPlan]:
-        return self.clusters + self.forwarding
+        return self.clusters + self.forwarding + self.extended
 
     def cluster_name(self, index: int) -> str:
         """The name of a cluster of the world as it is now."""
@@ -150,17 +158,24 @@ def make_plan(
     outward: bool = False,
     guests: bool = False,
     far: bool = False,
+    spares: Sequence[str] = (),
 ) -> Plan:
     """UsageError if ranks do not fit or clusters are not joined. If `joining`, the agents of ranks
     dial in from batch jobs, on hosts that are not known yet. A gateway with a given address still
     stands where the grid file puts it, and is started there. `guests`: other runs may come, also to
-    one cluster, and by relays. `far`: runs or ranks on other hosts may come."""
-    blocks = place(grid.cluster, parts, ranks)
-    used = {block.cluster for block in blocks}
+    one cluster, and by relays. `far`: runs or ranks on other hosts may come. `spares` are clusters
+    that get no ranks at the start."""
+    blocks = place(without_spares(grid.cluster, spares), parts, ranks)
+    used = {block.cluster for block in blocks} | set(spares)
     if joining:
         sshlinks.refuse_batch_jobs(grid, used)
     # Ranks of one cluster are a grid, too, if their reductions have one order over ranks.
-    outward = outward or guests or any(part.env.get("ISTHMUS_REPRODUCIBLE") for part in parts)
+    outward = (
+        outward
+        or guests
+        or bool(spares)
+        or any(part.env.get("ISTHMUS_REPRODUCIBLE") for part in parts)
+    )
     guest_services = services.of_guests(grid, used)
     relayed = relays.meeting(grid, used, least=1 if guests else 2) | sshlinks.meeting(grid, used)
     keys = {relay.service: relay.key for relay in grid.relay if relay.service and relay.key}
@@ -169,7 +184,8 @@ def make_plan(
     grid = sshlinks.expanded(grid)
     job = f"isthmus-{os.urandom(4).hex()}"
     specs = [*grid.gateway, *networks.bridges(grid)]
-    clusters, forwarding = _clusters(grid, blocks, specs, relayed)
+    clusters, forwarding = _clusters(grid, blocks, specs, relayed, spares)
+    waiting = [ClusterPlan(name, grid.cluster[name], Block(name)) for name in spares]
     names = [cluster.name for cluster in clusters + forwarding]
     # A cluster without a gateway gets one beside its agent; a world of one cluster needs none.
     served = {name for spec in specs for name in spec.serves}
@@ -186,7 +202,7 @@ def make_plan(
             if mine and mine[0] == index:
                 planned += [(mine, spec, _agent_of(agents, places, mine, spec))] * spec.threads
     agents.sort(key=lambda agent: agent.cluster)
-    default = ANYWHERE if joining or far else _default_listen(places, specs)
+    default = ANYWHERE if joining or far else _default_listen(places + waiting, specs)
     door = sshlinks.door(job) if by_ssh and sshlinks.MEETING in names else None
     gateways: list[GatewayPlan] = []
     for mine, spec, agent in planned:
@@ -202,7 +218,7 @@ def make_plan(
         )
         gateways.append(gateway)
         agent.gateways.append(gateway)
-    pairs = _pairs(grid, names, specs)
+    pairs = pairs_of(grid, names, specs)
     nodes = [[g.node for g in gateways if i in g.clusters] for i in range(len(names))]
     links = routes.gateway_links(pairs, nodes) if gateways else []
     links = routes.shared(links, {g.node: g.agent for g in gateways})
@@ -228,6 +244,9 @@ def make_plan(
         ),
         tables=routes.tables(len(clusters), nodes, links),
         channels=channels.planned(grid, [cluster.name for cluster in clusters]),
+        grid=grid,
+        spares=waiting,
+        listen=default,
         outward=outward,
         patience=grid.patience.seconds,
         guest_services=guest_services,
@@ -265,19 +284,26 @@ def names_no_network(link: routes.GatewayLink) -> bool:
 
 
 def _clusters(
-    grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec], relayed: Iterable[str]
+    grid: Grid,
+    blocks: Sequence[Block],
+    specs: Sequence[GatewaySpec],
+    relayed: Iterable[str],
+    spares: Sequence[str],
 ) -> tuple[list[ClusterPlan], list[ClusterPlan]]:
     """The clusters of the world, and the clusters that only forward, with `relayed` among them."""
     names = list(grid.cluster)
     used = [names.index(block.cluster) for block in blocks]
     always = [names.index(name) for name in relayed]
-    found = routes.forwarding(names, _pairs(grid, names, specs), [*used, *always])
-    extra = sorted({*always, *found})
+    pairs = pairs_of(grid, names, specs)
+    running = {*used, *always, *routes.forwarding(names, pairs, [*used, *always])}
+    for spare in map(names.index, spares):
+        running |= {*routes.forwarding(names, pairs, [*running, spare])} - {spare}
+    extra = sorted(running - set(used))
     clusters = [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
     return clusters, [ClusterPlan(names[i], grid.cluster[names[i]], Block(names[i])) for i in extra]
 
 
-def _pairs(
+def pairs_of(
     grid: Grid, names: Sequence[str], specs: Sequence[GatewaySpec]
 ) -> dict[routes.Pair, list[LinkSpec]]:
     """Neighbouring clusters: joined by links, or by a gateway that stands in both."""

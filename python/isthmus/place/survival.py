@@ -17,11 +17,20 @@ class Survival:
 
 
 def of_run(
-    grid: Grid, names: Sequence[str], *, survive: bool, least: int | None
+    grid: Grid,
+    names: Sequence[str],
+    *,
+    survive: bool,
+    least: int | None,
+    spares: Sequence[str] = (),
 ) -> Survival | None:
     """For a run over these clusters, with the options of its command line. It is None if no
     cluster may fail. UsageError if the options contradict each other or the run."""
-    leaving = {name for name in names if survive or grid.survive or grid.cluster[name].may_leave}
+    leaving = {
+        name
+        for name in [*names, *spares]
+        if survive or grid.survive or grid.cluster[name].may_leave
+    }
     if least is not None and not leaving:
         raise UsageError(
             f"--min-clusters {least} is for runs that go on without clusters that fail",
@@ -33,7 +42,7 @@ def of_run(
             f"cluster{'s' if len(names) > 1 else ''}",
             "Give a smaller number.",
         )
-    if not leaving or len(names) == 1:
+    if not leaving or len(names) + len(spares) == 1:
         return None
     return Survival(frozenset(leaving), least or 1)
 

@@ -67,6 +67,11 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
             "for one",
             "Leave it out, or start the job by `isthmus run`.",
         )
+    if run.spares or any(spec.spare for spec in grid.cluster.values()):
+        raise UsageError(
+            "`isthmus submit` does not support spare clusters yet",
+            "Leave out --spare and 'spare', or start the job by `isthmus run`.",
+        )
     if run.oversubscribe:
         grid = grid.model_copy(update={"cluster": with_room(grid.cluster, run.parts)})
     tell_networks(Path(file), grid, run, Voice(run.verbose))

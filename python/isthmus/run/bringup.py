@@ -8,6 +8,7 @@ from isthmus.base.errors import IsthmusError, JointError, RunError
 from isthmus.base.limits import Limits
 from isthmus.base.relay import Voice
 from isthmus.base.units import version_line
+from isthmus.grid.routes import GatewayLink
 from isthmus.place.plan import AgentPlan, Plan
 from isthmus.place.staging import StagedFile
 from isthmus.place.traceoptions import TraceOptions
@@ -81,22 +82,31 @@ class BringUp:
         """The description that the agent of the cluster's ranks gave of its host."""
         return self._machines[cluster]
 
+    def learn_machine(self, place: int, agent: Agent, hello: Message) -> None:
+        """As of the agent of the ranks there. RunError if it differs from those of the others."""
+        machine = hello.get("machine") or {}
+        known = next(iter(self._machines.values()), machine)
+        self._must_agree(known, "the other clusters", machine, agent.label)
+        self._machines[place] = machine
+
+    def _must_agree(self, one: Message, at: str, other: Message, there: str) -> None:
+        for key, what in MUST_AGREE.items():
+            if other.get(key) != one.get(key):
+                raise RunError(
+                    f"the {what} is {one.get(key)} in {at} and {other.get(key)} in {there}: their "
+                    "data cannot be exchanged",
+                    "All clusters of a grid need the same byte order and the same size of long.",
+                )
+
     def _same_machine(self, machines: Sequence[Message]) -> None:
         """RunError where clusters differ. If only long double differs, ranks refuse data with
         it."""
         ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
         self._machines.update({self._agents[i][0].cluster: machines[i] for i in ranked})
-        for key, what in MUST_AGREE.items():
-            first = machines[ranked[0]].get(key)
-            for i in ranked[1:]:
-                other = machines[i].get(key)
-                if other != first:
-                    raise RunError(
-                        f"the {what} is {first} in {self._agents[ranked[0]][1].label} and {other} "
-                        f"in {self._agents[i][1].label}: their data cannot be exchanged",
-                        "All clusters of a grid need the same byte order and the same size of "
-                        "long.",
-                    )
+        first = ranked[0]
+        for i in ranked[1:]:
+            labels = [self._agents[at][1].label for at in (first, i)]
+            self._must_agree(machines[first], labels[0], machines[i], labels[1])
 
     # -- configure and inspect ---------------------------------------------------------------
 
@@ -109,38 +119,38 @@ class BringUp:
             for spec, agent in self._agents
         )
         for (spec, agent), answer in zip(self._agents, answers, strict=True):
-            for entry in answer.get("gateways") or []:
-                if isinstance(entry, dict) and isinstance(entry.get("node"), int):
-                    self._near.listening[entry["node"]] = [
-                        str(a) for a in entry.get("addresses") or []
-                    ]
-            for gateway in spec.gateways:
-                if not self._near.listening.get(gateway.node):
-                    raise RunError(
-                        f"{agent.label}: the agent did not say where its gateway listens"
-                    )
-                where = ", ".join(self._near.listening[gateway.node])
-                self._voice.narrate(f"{agent.label}: gateway listens on {where}")
+            self._note_gateways(spec, agent, answer)
             if answer.get("trace"):
                 self._voice.say(f"{agent.label}: its trace is {answer['trace']}")
             if answer.get("metrics"):
                 self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
 
+    def _note_gateways(self, spec: AgentPlan, agent: Agent, answer: Message) -> None:
+        for entry in answer.get("gateways") or []:
+            if isinstance(entry, dict) and isinstance(entry.get("node"), int):
+                self._near.listening[entry["node"]] = [str(a) for a in entry.get("addresses") or []]
+        for gateway in spec.gateways:
+            if not self._near.listening.get(gateway.node):
+                raise RunError(f"{agent.label}: the agent did not say where its gateway listens")
+            where = ", ".join(self._near.listening[gateway.node])
+            self._voice.narrate(f"{agent.label}: gateway listens on {where}")
+
     async def stage(self, files: Sequence[StagedFile]) -> None:
         """Brings files to the clusters that lack them, before programs are looked for."""
-
-        async def to(agent: Agent) -> None:
-            for file in files:
-                said = await agent.request("stage", "stage", self._limits.stage, **file.facts())
-                if not said.get("wanted"):
-                    continue
-                for piece in file.pieces():
-                    await agent.send("stage-data", piece)
-                done = await agent.request("stage-end", "staged", self._limits.stage)
-                self._voice.narrate(f"{agent.label}: copied {file.path} to {done.get('path')}")
-
         if files:
-            await _all(to(agent) for spec, agent in self._agents if spec.has_ranks)
+            await _all(
+                self.stage_at(agent, files) for spec, agent in self._agents if spec.has_ranks
+            )
+
+    async def stage_at(self, agent: Agent, files: Sequence[StagedFile]) -> None:
+        for file in files:
+            said = await agent.request("stage", "stage", self._limits.stage, **file.facts())
+            if not said.get("wanted"):
+                continue
+            for piece in file.pieces():
+                await agent.send("stage-data", piece)
+            done = await agent.request("stage-end", "staged", self._limits.stage)
+            self._voice.narrate(f"{agent.label}: copied {file.path} to {done.get('path')}")
 
     async def inspect(self) -> None:
         """Checks that every program exists in its cluster, with an MPI library that we support."""
@@ -177,16 +187,45 @@ class BringUp:
             if spec.door:
                 self._near.doors[spec.host] = await agent.forwarding.address(agent.label)
         for spec, _ in self._agents:
-            own = {gateway.node for gateway in spec.gateways}
-            self._plan.by_memory |= {
-                (link.source, link.target)
-                for link in self._plan.links
-                if link.source in own and self._near.by_memory(link, spec)
-            }
+            self._note_memory(spec, self._plan.links)
         await _all(
             agent.request("link", "linked", self._limits.link, **self._worlds.links(spec))
             for spec, agent in self._agents
         )
+
+    def _note_memory(self, spec: AgentPlan, links: Sequence[GatewayLink]) -> None:
+        own = {gateway.node for gateway in spec.gateways}
+        self._plan.by_memory |= {
+            (link.source, link.target)
+            for link in links
+            if link.source in own and self._near.by_memory(link, spec)
+        }
+
+    def know(self, spec: AgentPlan, agent: Agent) -> None:
+        """The agent that the plan has got as its next one."""
+        self._agents.append((spec, agent))
+
+    async def add(self, spec: AgentPlan, agent: Agent) -> None:
+        """Brings up an agent of gateways that come to the running world, up to its links."""
+        self.learn_machine(spec.cluster, agent, await self.hear(agent))
+        configuration = self._configuring.of(spec)
+        configuration["settings"] = {**self._configuring.settings(spec), "late": True}
+        answer = await agent.request(
+            "configure", "configured", self._limits.configure, **configuration
+        )
+        self._note_gateways(spec, agent, answer)
+        if spec.door:
+            self._near.doors[spec.host] = await agent.forwarding.address(agent.label)
+
+    def links_from(self, spec: AgentPlan, links: Sequence[GatewayLink]) -> list[dict[str, object]]:
+        """Further links that an agent's gateways open."""
+        self._note_memory(spec, links)
+        return self._worlds.links_of(spec, links)
+
+    async def link_added(self, spec: AgentPlan, agent: Agent, world: Message) -> None:
+        """Connects the gateways of an added agent; others may open some of their links."""
+        links = self._worlds.links(spec) | {"world": world}
+        await agent.request("link", "linked", self._limits.link, **links)
 
     async def again(self, spec: AgentPlan, agent: Agent) -> None:
         """Brings up an agent in the place of one whose gateways served no ranks. Its gateways

@@ -50,7 +50,7 @@ class Configuring:
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": self._grids() | self._survival() | ports | cluster.spec.env,
+            "env": self._grids() | self._survival() | self._spares() | ports | cluster.spec.env,
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
@@ -73,6 +73,10 @@ class Configuring:
 
     def _survival(self) -> dict[str, str]:
         return {"ISTHMUS_SURVIVE": "1"} if self._plan.survival else {}
+
+    def _spares(self) -> dict[str, str]:
+        names = ",".join(spare.name for spare in self._plan.spares)
+        return {"ISTHMUS_SPARE": names} if names else {}
 
     def _awaits(self, node: int) -> dict[str, list[str]]:
         """The services at which others call a gateway, if any."""

@@ -45,13 +45,14 @@ class Failing:
     def may_leave(self, cluster: int) -> bool:
         return self._survival is not None and self._names[cluster] in self._survival.may_leave
 
-    def lose(self, clusters: Collection[int], *, joined: bool) -> bool:
+    def lose(self, clusters: Collection[int], *, joined: bool, more: int = 0) -> bool:
         """These are lost together. True: the run goes on without them, and they have failed from
-        now on. False: it ends. `joined`: all ranks of the run have called MPI_Init."""
+        now on. False: it ends. `joined`: all ranks of the run have called MPI_Init. `more` clusters
+        came later."""
         lost = set(clusters) - self.failed
         if not joined or not self._survival or not all(self.may_leave(one) for one in lost):
             return False
-        if self.left - len(lost) < self._survival.least:
+        if self.left + more - len(lost) < self._survival.least:
             return False
         self.failed |= lost
         return True

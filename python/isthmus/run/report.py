@@ -48,6 +48,9 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
             yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {where}"
         if agent.has_ranks and plan.gateways and not spec.encrypt:
             yield "  encrypt  off between its ranks and their gateways"
+    for spare in plan.spares:
+        yield ""
+        yield f"cluster {spare.name}: spare, has ranks only by MPI_Comm_spawn"
     joints = [gateway for gateway in plan.gateways if len(gateway.clusters) > 1]
     if plan.links or joints:
         yield ""

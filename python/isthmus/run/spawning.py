@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from isthmus.base.endings import how_ended
 from isthmus.base.errors import IsthmusError, RunError
 from isthmus.base.limits import Limits
+from isthmus.base.relay import Voice
 from isthmus.place.placement import Part
 from isthmus.place.plan import AgentPlan
+from isthmus.place.staging import StagedFile
 from isthmus.run.agent import Agent, Message
 from isthmus.run.bringup import BringUp
-from isthmus.run.command import agent_command, shielded
+from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
-from isthmus.run.members import Member, Members
+from isthmus.run.members import Member, Members, command_of
 from isthmus.run.spawnplan import Command, Growth, grow, read_commands
 from isthmus.run.troubles import check_wire
 
@@ -38,10 +40,22 @@ class Spawning:
     """Starts one growth at a time."""
 
     def __init__(
-        self, growing: Growing, members: Members, steps: BringUp, limits: Limits, cwd: str
+        self,
+        growing: Growing,
+        extending: Extending,
+        members: Members,
+        steps: BringUp,
+        limits: Limits,
+        cwd: str,
+        voice: Voice,
+        stage: Sequence[StagedFile] = (),
     ) -> None:
-        """`steps` brought the run up; `cwd` is the folder in which the launcher was started."""
+        """`steps` brought the run up; `cwd` is the folder of the launcher. Clusters that come
+        later get the files of `stage`."""
+        self._voice = voice
         self._growing = growing
+        self._extending = extending
+        self._stage = stage
         self._members = members
         self._steps = steps
         self._limits = limits
@@ -59,21 +73,26 @@ class Spawning:
         """Returns when all processes have joined. IsthmusError if they cannot be started."""
         async with self._growing.turn:
             commands = read_commands(entries)
-            growths = grow(
-                self._growing.plan.clusters,
+            planned = grow(
+                self._extending.sites(),
                 commands,
-                home=self._growing.home(rank),
+                home=self._extending.home(rank),
                 index=self._growing.index,
                 first=self._growing.size,
                 part=self._growing.parts,
+                named=len(self._growing.growths) + 1,
             )
-            for growth in growths:
-                self._check_living(growth)
+            places = {
+                site: await self._extending.place_of(site, heard, lost)
+                for site in dict.fromkeys(growth.like for growth in planned)
+            }
+            growths = [self._growing.place(growth, places[growth.like]) for growth in planned]
             starts = [self._start(growth) for growth in growths]
             self._starting.update({id(start.member): start for start in starts})
             try:
                 await self._bring_up(starts, commands, port, heard, lost)
                 await self._until_joined(starts)
+                self._tell_news(starts)
             except BaseException:
                 await self._drop(starts)
                 raise
@@ -97,22 +116,13 @@ class Spawning:
         how = how_ended(status, number) if status else "ended"
         return self.failed(member, f"the program {how} without having called MPI_Init")
 
-    def _check_living(self, growth: Growth) -> None:
-        home = self._growing.plan.clusters[growth.like]
-        if any(member.failed and member.cluster is home for member in self._members):
-            raise RunError(
-                f'processes cannot be spawned in cluster "{home.name}", which has failed'
-            )
-
     # -- one after the other -----------------------------------------------------------------
 
     def _start(self, growth: Growth) -> _Start:
         spec = growth.cluster.spec
         plan = AgentPlan(growth.like, spec.host, spec.prefix, has_ranks=True)
-        command = agent_command(spec.host, spec.prefix, self._cwd, "agent")
-        member = self._members.add(
-            plan, growth.cluster, shielded(command) if spec.host else command
-        )
+        command = command_of(self._growing.plan, plan, self._cwd, shield=True)
+        member = self._members.add(plan, growth.cluster, command)
         return _Start(growth, member, asyncio.get_running_loop().create_future())
 
     async def _bring_up(
@@ -130,6 +140,7 @@ class Spawning:
             agent.host = str(hello.get("host") or "")
             agent.memory = str(hello.get("memory") or "")
             check_wire(agent.label, hello)
+            self._steps.learn_machine(start.growth.like, agent, hello)
             configuration = self._steps.configuration(start.member.plan)
             configuration |= {
                 "cluster": start.growth.cluster.name,
@@ -137,6 +148,8 @@ class Spawning:
                 "gateways": [],
             }
             await agent.request("configure", "configured", self._limits.configure, **configuration)
+            if start.growth.gateways:
+                await self._steps.stage_at(agent, self._stage)
             for n, part in start.growth.cluster.block.parts:
                 argv = await self._find(agent, part, commands[part.number].paths)
                 start.parts.append((n, replace(part, argv=argv)))
@@ -194,6 +207,19 @@ class Spawning:
             start, why = await done
             if why:
                 raise RunError(f"{start.member.agent.label}: {why}")
+
+    def _tell_news(self, starts: Sequence[_Start]) -> None:
+        """To the user, of clusters that have come by this spawn."""
+        for start in starts:
+            came = self._growing.extensions.at(start.growth.like)
+            if came and not came.told:
+                came.told = True
+                size = start.growth.cluster.block.size
+                processes = f"{size} processes run" if size > 1 else "1 process runs"
+                self._voice.say(
+                    f'cluster "{came.cluster.name}" {"is back" if came.again else "has come"}: '
+                    f'{processes} there as cluster "{start.growth.cluster.name}"'
+                )
 
     async def _drop(self, starts: Sequence[_Start]) -> None:
         """Ends whatever was started of them; nobody waits for it any more."""

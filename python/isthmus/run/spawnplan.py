@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from isthmus.base.errors import UsageError, did_you_mean, listing
@@ -19,7 +19,9 @@ class Growth:
     """A cluster by which the world grows: processes that start as one native job. `like` is the
     index of the cluster to which they really belong, and whose gateways they use. Guests belong to
     another `run`, which knows their first process as `there`. For guests, `like` has the gateways
-    that lead to them, and `machine` is how their run describes their hosts."""
+    that lead to them, and `machine` is how their run describes their hosts. In a cluster that came
+    while the world was running, `gateways` are its own, and `next` and `hops` the ways to them from
+    other gateways."""
 
     index: int
     like: int
@@ -28,6 +30,9 @@ class Growth:
     run: str = ""
     there: int = 0
     machine: Message | None = None
+    gateways: tuple[int, ...] = ()
+    next: Mapping[int, list[int]] = field(default_factory=dict)
+    hops: Mapping[int, int] = field(default_factory=dict)
 
     def json(self, machine: Message) -> dict[str, object]:
         """The entry of `grow` (docs/control.md). `machine` is that of the cluster that it is
@@ -35,16 +40,26 @@ class Growth:
         if self.machine is not None:
             machine = self.machine
         guests = {"run": self.run, "there": self.there} if self.run else {}
-        return guests | {
-            "index": self.index,
-            "like": self.like,
-            "name": self.cluster.name,
-            "size": self.cluster.block.size,
-            "arch": machine.get("arch") or "",
-            "long_double": machine.get("long_double") or "",
-            "part": self.part,
-            "encrypt": self.cluster.spec.encrypt,
-        }
+        ways: Message = {"like": self.like}
+        if self.gateways:
+            ways = {
+                "gateways": [*self.gateways],
+                "hops": [*self.hops.items()],
+                "net": self.cluster.spec.net,
+            }
+        return (
+            guests
+            | ways
+            | {
+                "index": self.index,
+                "name": self.cluster.name,
+                "size": self.cluster.block.size,
+                "arch": machine.get("arch") or "",
+                "long_double": machine.get("long_double") or "",
+                "part": self.part,
+                "encrypt": self.cluster.spec.encrypt,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -104,13 +119,14 @@ def grow(
     index: int,
     first: int,
     part: int,
+    named: int = 1,
 ) -> list[Growth]:
     """The native jobs for `commands`, in the order of their ranks. Commands that follow each other
-    in one cluster and one folder share a job. `home` is the cluster of the rank that asks. `index`
-    and `first` follow the last cluster and rank that the world has had. UsageError for an unknown
-    cluster."""
+    in one cluster and one folder share a job. `clusters` are those of the run, then those that are
+    spare; `home` is the one of the rank that asks. `index` and `first` follow the last cluster and
+    rank that the world has had, and `named` the last job. UsageError for an unknown cluster."""
     wanted: list[tuple[int, str | None, int, Part]] = []
-    base = clusters[home].block.parts[0][1]
+    base = next(one.block for one in [clusters[home], *clusters] if one.block.parts).parts[0][1]
     for number, command in enumerate(commands):
         wdir = command.wdir or base.wdir
         part_of = Part(
@@ -127,7 +143,7 @@ def grow(
                 wanted.append((like, wdir, n, part_of))
     growths: list[Growth] = []
     for (like, _), group in groupby(wanted, key=lambda each: each[:2]):
-        name = f"{clusters[like].name}/{index + len(growths) - len(clusters) + 1}"
+        name = f"{clusters[like].name}/{named + len(growths)}"
         block = Block(name, first, [(n, part_of) for _, _, n, part_of in group])
         plan = ClusterPlan(name, clusters[like].spec, block)
         growths.append(Growth(index + len(growths), like, plan, part))
@@ -144,9 +160,12 @@ def _clusters_of(clusters: Sequence[ClusterPlan], command: Command, home: int) -
     for word in (each.strip() for each in command.cluster.split(",")):
         at = [i for i, c in enumerate(clusters) if word in (c.name, c.spec.host)]
         if not at:
+            spare = [c.name for c in clusters if not c.block.parts]
+            known = [c.name for c in clusters if c.block.parts]
             raise UsageError(
                 f"'{command.argv[0]}' cannot be spawned in '{word}', which is not a cluster of "
-                f"this run{did_you_mean(word, names)}; it has {listing(names)}"
+                f"this run{did_you_mean(word, names)}; it has {listing(known)}"
+                + (f"; spare: {listing(spare)}" if spare else "; none is spare")
             )
         found.append(at[0])
     return found

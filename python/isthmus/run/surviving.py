@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
+from isthmus.place.extension import Extension, Extensions
 from isthmus.place.plan import GatewayPlan, Plan
 from isthmus.run.agent import Message
 from isthmus.run.failing import Failing, Watcher
@@ -25,9 +26,18 @@ class Surviving:
     """For one run. Needs a running loop."""
 
     def __init__(
-        self, plan: Plan, members: Members, ending: Ending, limits: Limits, voice: Voice
+        self,
+        plan: Plan,
+        members: Members,
+        ending: Ending,
+        limits: Limits,
+        voice: Voice,
+        extensions: Extensions,
     ) -> None:
         self._plan = plan
+        self._extensions = extensions
+        self.failures: list[tuple[int, str]] = []
+        """The clusters of the world that have failed, and why."""
         self._members = members
         self._ending = ending
         self._limits = limits
@@ -43,7 +53,8 @@ class Surviving:
         self._grown: set[int] = set()  # spawned clusters that have failed
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing: dict[str, set[asyncio.Task[None]]] = {}
+        """By the name of the cluster."""
 
     @property
     def undecided(self) -> bool:
@@ -57,6 +68,9 @@ class Surviving:
         if self._ending.begun.is_set() or not self._plan.survival:
             return False
         home, index = member.plan.cluster, self._index(member)
+        extension = self._extensions.at(home)
+        if extension and index is None:
+            return self._lose_extension(extension, cause)
         if index is None:
             return False
         if index >= len(self._plan.clusters):
@@ -88,15 +102,26 @@ class Surviving:
         if suspect in gateway.clusters:
             self._fail(cluster, why)
             return
+        if later := self._extensions.at(suspect) or self._extensions.at(gateway.clusters[0]):
+            self._members.later(self._judge_extension(later, suspect, why))
+            return
         self._voice.narrate(f"the gateway {self._plan.gateway_name(gateway.node)} reports: {why}")
         self._failing.suspect(gateway.node, suspect, why)
         if not self._judging:
             self._judging = True
             self._members.later(self._judge())
 
+    def has_failed(self, cluster: int) -> bool:
+        return cluster in self._failing.failed
+
+    async def ended(self, name: str) -> None:
+        """Returns when everything is gone that has failed in the cluster of that name."""
+        await asyncio.gather(*self._closing.get(name, ()), return_exceptions=True)
+
     async def finish(self) -> None:
         """Returns when everything of the failed clusters is gone."""
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        closing = [task for tasks in self._closing.values() for task in tasks]
+        await asyncio.gather(*closing, return_exceptions=True)
 
     # -- decisions ---------------------------------------------------------------------------
 
@@ -148,7 +173,7 @@ class Surviving:
             end()
 
     def _lose(self, lost: Sequence[int], cause: str, *, joined: bool) -> bool:
-        if not self._failing.lose(lost, joined=joined):
+        if not self._failing.lose(lost, joined=joined, more=self._later()):
             return False
         leaving = [member for member in self._members if member.plan.cluster in lost]
         self._mark(leaving)
@@ -167,24 +192,75 @@ class Surviving:
         return True
 
     def _lose_spawned(self, member: Member, index: int, cause: str) -> bool:
-        if not self._failing.may_leave(member.plan.cluster):
+        if not self._may_leave(member.plan.cluster):
             return False
         if index not in self._grown:
             self._grown.add(index)
             self._mark([member])
             self._forget(index, member.cluster.name, cause)
             self._leave([member])
+            extension = self._extensions.at(member.plan.cluster)
+            if extension and self._grown >= {*extension.growths}:
+                self._drop(extension)  # its gateways have no other cluster
         return True
+
+    def _lose_extension(self, extension: Extension, cause: str) -> bool:
+        """The gateways of a cluster that came later are lost, so all that was spawned there is."""
+        if not self._may_leave(extension.place):
+            return False
+        own = [m for m in self._members.ranked if m.plan.cluster == extension.place]
+        self._drop(extension)
+        lost = [(m, i) for m in own if (i := self._index(m)) is not None and i not in self._grown]
+        self._mark([member for member, _ in lost])
+        for member, index in lost:
+            self._grown.add(index)
+            self._forget(index, member.cluster.name, cause, quiet=bool(member.exited))
+        # Processes that had ended well have been dropped from the members.
+        for index in {*extension.growths} - self._grown:
+            self._grown.add(index)
+            self._forget(index, self._plan.cluster_name(index), cause, quiet=True)
+        self._leave([member for member, _ in lost])
+        return True
+
+    def _drop(self, extension: Extension) -> None:
+        self._extensions.drop(extension)
+        for node in extension.nodes:
+            self._plan.tables.pop(node, None)
+        gateways = [member for member in self._members if member.plan in extension.agents]
+        for member in gateways:
+            member.failed = member.leaving = True
+        self._leave(gateways)
+
+    async def _judge_extension(self, extension: Extension, suspect: int, why: str) -> None:
+        """If clusters do not reach each other of which one came later, that one fails. Unless the
+        other has failed meanwhile."""
+        await asyncio.sleep(_HEARING)
+        if self._ending.begun.is_set() or suspect in self._failing.failed:
+            return
+        if extension in [*self._extensions] and not self._lose_extension(extension, why):
+            self._ending.end(1, why, Weight.FAULT)
+            self._members.changed()
+
+    def _may_leave(self, place: int) -> bool:
+        survival = self._plan.survival
+        return survival is not None and self._plan.places[place].name in survival.may_leave
 
     # -- what follows ------------------------------------------------------------------------
 
-    def _forget(self, cluster: int, name: str, cause: str) -> None:
+    def _forget(self, cluster: int, name: str, cause: str, *, quiet: bool = False) -> None:
         said = f'cluster "{name}" has failed: {cause.partition(chr(10))[0]}'
-        left = self._failing.left
-        self._voice.say(f"{said}; {left} cluster{'s go' if left != 1 else ' goes'} on")
+        self.failures.append((cluster, said))
+        left = self._failing.left + self._later()
+        if not quiet:
+            self._voice.say(f"{said}; {left} cluster{'s go' if left != 1 else ' goes'} on")
         for member in self._members:
             if not member.lost and not member.leaving:
                 self._members.later(member.agent.send("failed", cluster=cluster, message=said))
+
+    def _later(self) -> int:
+        """The number of clusters that came later, and have processes."""
+        running = {member.plan.cluster for member in self._members.running}
+        return sum(extension.place in running for extension in self._extensions)
 
     def _mark(self, members: Sequence[Member]) -> None:
         """Agents stay if other clusters need their gateways."""
@@ -197,8 +273,9 @@ class Surviving:
         """Ends what is left of them."""
         for member in members:
             task = asyncio.create_task(self._end(member))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+            tasks = self._closing.setdefault(self._plan.places[member.plan.cluster].name, set())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
 
     async def _end(self, member: Member) -> None:
         if member.spawned and not member.exited and not member.lost:

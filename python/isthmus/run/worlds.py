@@ -1,10 +1,11 @@
 """The world as each agent learns it: clusters, gateways, and the links of its own gateways
 (docs/control.md, `link`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from isthmus.base import ranklist
 from isthmus.grid import services
+from isthmus.grid.routes import GatewayLink
 from isthmus.place.placement import Block
 from isthmus.place.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings
 from isthmus.run.agent import Message
@@ -24,20 +25,7 @@ class Worlds:
         own = [gateway.node for gateway in spec.gateways]
         return {
             "world": self.world(spec),
-            "links": [
-                link_json(
-                    link,
-                    [f"service:{at}" for at in services.of_link(link)]
-                    or self._near.addresses(
-                        link.target,
-                        spec,
-                        link.at,
-                        (link.source, link.target) in self._plan.by_memory,
-                    ),
-                )
-                for link in self._plan.links
-                if link.source in own
-            ],
+            "links": self.links_of(spec, self._plan.links),
             "routes": [
                 {
                     "node": node,
@@ -46,6 +34,24 @@ class Worlds:
                 for node in own
             ],
         }
+
+    def links_of(self, spec: AgentPlan, links: Sequence[GatewayLink]) -> list[dict[str, object]]:
+        """Those that the agent's gateways open."""
+        own = [gateway.node for gateway in spec.gateways]
+        return [
+            link_json(
+                link,
+                [f"service:{at}" for at in services.of_link(link)]
+                or self._near.addresses(
+                    link.target,
+                    spec,
+                    link.at,
+                    (link.source, link.target) in self._plan.by_memory,
+                ),
+            )
+            for link in links
+            if link.source in own
+        ]
 
     def world(self, spec: AgentPlan) -> Message:
         """The world as the agent's cluster sees it; only its own gateways have all their
@@ -63,7 +69,9 @@ class Worlds:
                 | _ranks(cluster.block)
                 for i, cluster in enumerate(self._plan.clusters)
             ],
-            "gateways": [self._gateway(g, spec) for g in self._plan.gateways],
+            "gateways": [
+                self._gateway(g, spec) for g in self._plan.gateways if g.node in self._plan.tables
+            ],
             "direct": [
                 {"between": pair, "tcp": tcp, "shm": shm, **link_settings(link)}
                 for pair, link in self._plan.pairs.items()
@@ -92,13 +100,14 @@ class Worlds:
         of_world = range(len(self._plan.clusters))
         hops = self._plan.tables[gateway.node].hops
         own = spec.cluster in gateway.clusters
+        came_later = gateway.clusters[0] >= len(self._plan.clusters + self._plan.forwarding)
         return {
             "node": gateway.node,
             "clusters": [cluster for cluster in gateway.clusters if cluster in of_world],
             "addresses": self._near.addresses(gateway.node, spec, spec.cluster) if own else [],
             "hops": [hops[cluster] for cluster in of_world],
             "name": self._plan.places[gateway.clusters[0]].name,
-        }
+        } | ({"late": True} if came_later else {})
 
 
 def _ranks(block: Block) -> dict[str, str]:
