@@ -16,8 +16,7 @@ class Heard final : public GatewayUser {
   using Answer = std::function<void(core::NodeId, std::uint64_t, const std::string&)>;
 
   /// A request of a process is answered with its own words.
-  Heard(std::size_t clusters, Answer answer)
-      : suspicions(clusters), answer_(std::move(answer)) {}
+  Heard(std::size_t clusters, Answer answer) : suspicions(clusters), answer_(std::move(answer)) {}
 
   Awaited<std::string> faults, warnings, rejections;
   Awaited<bool> abandonment;
