@@ -98,8 +98,7 @@ bool Collective::advance() {
       finish();
     }
   } catch (const MpiError& failure) {
-    int error_class = MPI_ERR_OTHER;
-    native.Error_class(failure.code, &error_class);
+    const int error_class = class_of(failure.code);
     if (may_lose() && error_class == proc_failed()) return lose({error_class, failure.what()});
     std::string reason = failure.what();
     if (started_) {

@@ -136,7 +136,7 @@ int create_inter(MPI_Group local_group, int local_leader, MPI_Group remote_group
       create_intercomm(side.get(), local_leader, remote.peer ? remote.peer->get() : MPI_COMM_NULL,
                        remote.rank, 0, session_of_group(local_group), &made);
   int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) native.Error_class(code, &error_class);
+  if (code != MPI_SUCCESS) error_class = class_of(code);
   require(code == MPI_SUCCESS, error_class, "the two groups could not be joined");
   dress(made, info, errhandler);
   *newintercomm = made;

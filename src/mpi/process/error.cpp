@@ -2,10 +2,12 @@
 
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -74,7 +76,12 @@ int error_code(int error_class, const std::string& function, const std::string& 
   std::string sentence = function + ": " + reason;
   if (sentence.size() >= MPI_MAX_ERROR_STRING) sentence.resize(MPI_MAX_ERROR_STRING - 1);
 
+  const bool own_code = is_survival_error(error_class);
   const core::Lock lock(codes().mutex);
+  if (own_code) {
+    codes().sentences[error_class] = std::move(sentence);
+    return error_class;
+  }
   const auto known = codes().by_sentence.find({error_class, sentence});
   if (known != codes().by_sentence.end()) return known->second;
   if (codes().by_sentence.size() >= kMaxCodes) return error_class;
@@ -87,6 +94,13 @@ int error_code(int error_class, const std::string& function, const std::string& 
   codes().by_sentence.emplace(std::pair(error_class, sentence), code);
   codes().sentences.emplace(code, sentence);
   return code;
+}
+
+int class_of(int code) {
+  if (is_survival_error(code)) return code;
+  int error_class = MPI_ERR_OTHER;
+  native.Error_class(code, &error_class);
+  return error_class;
 }
 
 Handling handling_of(MPI_Errhandler handler) {
@@ -106,10 +120,8 @@ void die(const std::string& object, int code, const char* function) {
   const std::string name = function;
   std::string why = describe(code);
   if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
-  int error_class = MPI_ERR_OTHER;
-  native.Error_class(code, &error_class);
   if (const auto told = before_death.load()) told();
-  abort_grid(error_class, name + " failed on " + object + ": " + why);
+  abort_grid(class_of(code), name + " failed on " + object + ": " + why);
 }
 
 int raise(MPI_Comm comm, int code, const char* function) {
@@ -157,5 +169,11 @@ ISTHMUS_MPI(Error_string)(int errorcode, char* string, int* resultlen) {
   if (ours.empty()) return native.Error_string(errorcode, string, resultlen);
   std::memcpy(string, ours.c_str(), ours.size() + 1);
   *resultlen = static_cast<int>(ours.size());
+  return MPI_SUCCESS;
+}
+
+ISTHMUS_MPI(Error_class)(int errorcode, int* errorclass) {
+  if (!is_survival_error(errorcode)) return native.Error_class(errorcode, errorclass);
+  *errorclass = errorcode;
   return MPI_SUCCESS;
 }

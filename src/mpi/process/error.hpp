@@ -9,7 +9,9 @@
 namespace isthmus::face {
 
 /// An error code of class `error_class` with the string `function: reason`. Codes are made once per
-/// distinct sentence and are bounded in number; beyond the bound the plain class is returned.
+/// distinct sentence and are bounded in number; beyond the bound the plain class is returned. The
+/// classes of survival_errors.hpp are their own codes, since programs for ULFM compare codes with
+/// them: their string is the last one.
 int error_code(int error_class, const std::string& function, const std::string& reason);
 
 /// Invokes the error handler of `comm` (native or grid) with `code`. Returns the result for the
@@ -22,6 +24,16 @@ int raise(MPI_Comm comm, int code, const char* function);
 void call_without_comm(MPI_Errhandler handler, int code);
 /// As raise, by a handler that is for a communicator not made yet.
 int raise_by(MPI_Errhandler handler, int code, const char* function);
+
+/// The class of an error code. Open MPI (4.1) does not know that of a class which was added.
+int class_of(int code);
+
+/// Thrown in a call: a code that is raised on `comm` when the objects of the call are gone. The
+/// program's handler may leave by longjmp, which runs no destructors.
+struct Unraised {
+  MPI_Comm comm;
+  int code;
+};
 
 enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mpi/native/entry.hpp"
+#include "mpi/process/failed_clusters.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -62,5 +63,11 @@ void add_survival_errors() { classes(); }
 int proc_failed() { return classes().failed; }
 int proc_failed_pending() { return classes().pending; }
 int revoked() { return classes().revoked; }
+
+bool is_survival_error(int error_class) {
+  if (!FailedClusters::possible()) return false;
+  const Classes& all = classes();
+  return error_class == all.failed || error_class == all.pending || error_class == all.revoked;
+}
 
 }  // namespace isthmus::face

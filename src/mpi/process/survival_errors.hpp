@@ -11,5 +11,7 @@ void add_survival_errors();
 int proc_failed();          ///< a process that the operation needs has failed
 int proc_failed_pending();  ///< one that it may need has; the request stays active
 int revoked();              ///< the communicator is revoked
+/// It is one of these, in a run whose clusters may fail.
+bool is_survival_error(int error_class);
 
 }  // namespace isthmus::face
