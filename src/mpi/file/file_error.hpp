@@ -24,7 +24,7 @@ int shielded_file(MPI_File file, const char* function, Body&& body) noexcept {
                          try {
                            return body();
                          } catch (const file::Error& error) {
-                           return raise_file(file, file_error_code(error, function), function);
+                           throw Unraised{MPI_COMM_NULL, file_error_code(error, function)};
                          }
                        });
 }

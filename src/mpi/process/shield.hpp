@@ -14,29 +14,48 @@
 
 namespace isthmus::face {
 
+/// The end of a call: a code, and whether it is yet to be raised, on `comm` or (MPI_COMM_NULL) on
+/// the object concerned.
+struct CallEnd {
+  int code;
+  bool unraised;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+template <class Body>
+CallEnd run_call(const char* function, Body&& body) {
+  const Calling here(function);
+  const auto made = [&](int error_class, const char* reason) {
+    return CallEnd{error_code(error_class, function, reason), true};
+  };
+  try {
+    return {std::forward<Body>(body)(), false};
+  } catch (const Unraised& failure) {
+    return {failure.code, true, failure.comm};
+  } catch (const MpiError& failure) {
+    return made(failure.code, failure.what());
+  } catch (const std::invalid_argument& failure) {
+    return made(MPI_ERR_ARG, failure.what());
+  } catch (const std::bad_alloc&) {
+    return made(MPI_ERR_NO_MEM, "out of memory");
+  } catch (const std::exception& failure) {
+    return made(MPI_ERR_OTHER, failure.what());
+  } catch (...) {
+    return made(MPI_ERR_OTHER, "unknown failure");
+  }
+}
+
 /// Runs `body`, which returns an MPI error code that has already been raised (a native function
-/// raises its own). An exception goes to `raise_it(code)`: MpiError with its error class.
+/// raises its own). An exception goes to `raise_it(code)`, after all else: MpiError with its error
+/// class, Unraised to its communicator.
 template <class Raise, class Body>
 int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
-  const Calling here(function);
-  int error_class = MPI_ERR_OTHER;
-  const char* reason = "unknown failure";
   try {
-    try {
-      return std::forward<Body>(body)();
-    } catch (const MpiError& failure) {
-      return raise_it(error_code(failure.code, function, failure.what()));
-    } catch (const std::invalid_argument& failure) {
-      return raise_it(error_code(MPI_ERR_ARG, function, failure.what()));
-    } catch (const std::bad_alloc&) {
-      error_class = MPI_ERR_NO_MEM;
-      reason = "out of memory";
-    } catch (const std::exception& failure) {
-      return raise_it(error_code(MPI_ERR_OTHER, function, failure.what()));
-    }
-    return raise_it(error_code(error_class, function, reason));
+    const CallEnd end = run_call(function, std::forward<Body>(body));
+    if (!end.unraised) return end.code;
+    return end.comm == MPI_COMM_NULL ? raise_it(end.code) : raise(end.comm, end.code, function);
   } catch (...) {
-    return error_class;
+    return MPI_ERR_OTHER;
   }
 }
 

@@ -1,6 +1,9 @@
 #include "mpi/request/completion.hpp"
 
+#include <utility>
+
 #include "mpi/comm/raise.hpp"
+#include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -11,23 +14,26 @@ class Errors {
   Errors(int code, MPI_Status* statuses, int count)
       : code_(code), statuses_(statuses), count_(count) {}
 
-  void add(int position, const Complaint& complaint) {
+  void add(int position, Complaint complaint) {
     if (complaint.error == MPI_SUCCESS) return;
-    if (code_ == MPI_SUCCESS) {
-      code_ = MPI_ERR_IN_STATUS;
-      unraised_ = true;
-      comm_ = complaint.comm;
-      owner_ = complaint.owner;
+    if (statuses_ != nullptr && code_ == MPI_SUCCESS) {
       // The native library saw no error, so it has not set them.
-      for (int i = 0; statuses_ != nullptr && i < count_; ++i) {
-        statuses_[i].MPI_ERROR = MPI_SUCCESS;
-      }
+      for (int i = 0; i < count_; ++i) statuses_[i].MPI_ERROR = MPI_SUCCESS;
     }
     if (statuses_ != nullptr) statuses_[position].MPI_ERROR = complaint.error;
+    const bool first = code_ == MPI_SUCCESS;
+    if (first) code_ = MPI_ERR_IN_STATUS;
+    if (!first && (!unraised_ || is_survival_error(told_.error))) return;
+    if (!first && !is_survival_error(complaint.error)) return;
+    unraised_ = true;
+    told_ = std::move(complaint);
   }
 
-  int raised(const char* function) const {
-    return unraised_ ? raise(comm_, owner_.get(), code_, function) : code_;
+  Ending end() && {
+    if (!unraised_) return Ending(code_);
+    if (!is_survival_error(told_.error)) told_.error = code_;
+    told_.raised = false;
+    return {std::move(told_), code_};
   }
 
  private:
@@ -35,24 +41,28 @@ class Errors {
   MPI_Status* statuses_;
   int count_;
   bool unraised_ = false;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  GridCommRef owner_;
+  Complaint told_;  // the handler gets its error if a process has failed, as in Open MPI 5
 };
 
 }  // namespace
 
-int raise_pending(const Watch::Pending& pending, const char* function) {
-  const Complaint& of = pending.complaint;
-  return raise(of.comm, of.owner.get(), of.error, function);
+int Ending::raised(const char* function) const {
+  if (complaint_.error != MPI_SUCCESS && !complaint_.raised) {
+    raise(complaint_.comm, complaint_.owner.get(), complaint_.error, function);
+  }
+  return code_;
 }
 
-int report_pending(const Watch::Pending& pending, int* done, int* indices, MPI_Status* statuses,
-                   const char* function) {
+Ending end_pending(const Watch::Pending& pending) {
+  return {pending.complaint, pending.complaint.error};
+}
+
+Ending report_pending(const Watch::Pending& pending, int* done, int* indices,
+                      MPI_Status* statuses) {
   *done = 1;
   indices[0] = pending.index;
   if (statuses != MPI_STATUSES_IGNORE) statuses[0].MPI_ERROR = pending.complaint.error;
-  const Complaint& of = pending.complaint;
-  return raise(of.comm, of.owner.get(), MPI_ERR_IN_STATUS, function);
+  return {pending.complaint, MPI_ERR_IN_STATUS};
 }
 
 int test_each(int count, MPI_Request* requests, MPI_Status* statuses) {
@@ -68,19 +78,18 @@ int test_each(int count, MPI_Request* requests, MPI_Status* statuses) {
   return MPI_ERR_IN_STATUS;
 }
 
-int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function) {
+Ending finish_one(Watch& watch, int index, int code, MPI_Status* status) {
   Watch::Seen* const seen = index == MPI_UNDEFINED ? nullptr : watch.find(index);
-  if (seen == nullptr) return code;
-  const Complaint complaint = watch.settle(*seen, status == MPI_STATUS_IGNORE ? nullptr : status);
-  if (code != MPI_SUCCESS || complaint.error == MPI_SUCCESS || complaint.raised) {
-    return code != MPI_SUCCESS ? code : complaint.error;
-  }
-  return raise(complaint.comm, complaint.owner.get(), complaint.error, function);
+  if (seen == nullptr) return Ending(code);
+  Complaint complaint = watch.settle(*seen, status == MPI_STATUS_IGNORE ? nullptr : status);
+  if (code != MPI_SUCCESS) return Ending(code);
+  const int error = complaint.error;
+  return {std::move(complaint), error};
 }
 
-int finish_all(Watch& watch, int code, int count, const MPI_Request* requests, MPI_Status* statuses,
-               const char* function) {
-  if (watch.seen().empty()) return code;
+Ending finish_all(Watch& watch, int code, int count, const MPI_Request* requests,
+                  MPI_Status* statuses) {
+  if (watch.seen().empty()) return Ending(code);
   if (statuses == MPI_STATUSES_IGNORE) statuses = nullptr;
   Errors errors(code, statuses, count);
   for (Watch::Seen& seen : watch.seen()) {
@@ -90,12 +99,11 @@ int finish_all(Watch& watch, int code, int count, const MPI_Request* requests, M
     MPI_Status* const status = statuses == nullptr ? nullptr : statuses + seen.index;
     errors.add(seen.index, watch.settle(seen, status));
   }
-  return errors.raised(function);
+  return std::move(errors).end();
 }
 
-int finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status* statuses,
-                const char* function) {
-  if (done == MPI_UNDEFINED || watch.seen().empty()) return code;
+Ending finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status* statuses) {
+  if (done == MPI_UNDEFINED || watch.seen().empty()) return Ending(code);
   if (statuses == MPI_STATUSES_IGNORE) statuses = nullptr;
   Errors errors(code, statuses, done);
   for (int k = 0; k < done; ++k) {
@@ -104,7 +112,7 @@ int finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status
     MPI_Status* const status = statuses == nullptr ? nullptr : statuses + k;
     errors.add(k, watch.settle(*seen, status));
   }
-  return errors.raised(function);
+  return std::move(errors).end();
 }
 
 }  // namespace isthmus::face

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "mpi/native/native.hpp"
 #include "mpi/request/watch.hpp"
@@ -31,24 +32,37 @@ class Statuses {
   MPI_Status* statuses_;
 };
 
-/// A call ends by the error of a request that stays active (Watch::pending): raises it.
-int raise_pending(const Watch::Pending& pending, const char* function);
+/// The result of a wait or test, with the error that is yet to be raised. The caller raises it when
+/// all else of its call is gone, as the program's handler may leave by longjmp.
+class Ending {
+ public:
+  /// Raises nothing.
+  explicit Ending(int code) : code_(code) {}
+  /// Raises `complaint`, if it has an error that is not raised, and returns `code`.
+  Ending(Complaint complaint, int code) : code_(code), complaint_(std::move(complaint)) {}
+
+  int raised(const char* function) const;
+
+ private:
+  int code_;
+  Complaint complaint_;
+};
+
+/// A call ends by the error of a request that stays active (Watch::pending).
+Ending end_pending(const Watch::Pending& pending);
 /// The same for one that completes some: that one is reported, with its error in its status.
-int report_pending(const Watch::Pending& pending, int* done, int* indices, MPI_Status* statuses,
-                   const char* function);
+Ending report_pending(const Watch::Pending& pending, int* done, int* indices, MPI_Status* statuses);
 /// The same for one that completes all: tests each request by itself, after the Watch has ended.
 int test_each(int count, MPI_Request* requests, MPI_Status* statuses);
 
-/// One request, at `index` (or MPI_UNDEFINED), has completed natively with `code`. Returns the
-/// result for the calling MPI function.
-int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function);
+/// One request, at `index` (or MPI_UNDEFINED), has completed natively with `code`.
+Ending finish_one(Watch& watch, int index, int code, MPI_Status* status);
 
 /// All `count` requests have completed; with an error in `code`, those whose handle is gone.
-int finish_all(Watch& watch, int code, int count, const MPI_Request* requests, MPI_Status* statuses,
-               const char* function);
+Ending finish_all(Watch& watch, int code, int count, const MPI_Request* requests,
+                  MPI_Status* statuses);
 
 /// `done` (or MPI_UNDEFINED) requests have completed, those at `indices`, in that order.
-int finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status* statuses,
-                const char* function);
+Ending finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status* statuses);
 
 }  // namespace isthmus::face

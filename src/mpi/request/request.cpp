@@ -166,7 +166,7 @@ bool wait_natively(Operation& op) {
 
 }  // namespace
 
-int complete(Operation& op, MPI_Status* status, const char* function) {
+int drive(Operation& op, MPI_Status* status, const char* function) {
   const auto describe = [&](WaitingFor& wait) {
     wait.call = function;
     wait.comm = op.comm;
@@ -189,8 +189,13 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
   }
   const Result& result = op.result;
   if (status != MPI_STATUS_IGNORE) fill_status(result, status);
-  if (result.error == MPI_SUCCESS || result.raised) return result.error;
-  return raise(op.comm, result.error, function);
+  return result.error;
+}
+
+int complete(Operation& op, MPI_Status* status, const char* function) {
+  const int code = drive(op, status, function);
+  if (code != MPI_SUCCESS && !op.result.raised) throw Unraised{op.comm, code};
+  return code;
 }
 
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {

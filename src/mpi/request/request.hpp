@@ -61,8 +61,11 @@ class Operation {
   bool blocking = false;  ///< complete() drives it
 };
 
-/// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored.
-/// Returns MPI_SUCCESS or what raise() returned.
+/// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored. Returns
+/// its error, which is not raised.
+int drive(Operation& operation, MPI_Status* status, const char* function);
+/// The same in a call that is shielded. Throws Unraised; returns an error if the native library has
+/// raised it.
 int complete(Operation& operation, MPI_Status* status, const char* function);
 
 /// Hands `operation` to the program as a request. It advances from now on in every wait and test

@@ -7,36 +7,68 @@
 #include "mpi/request/watch.hpp"
 
 namespace isthmus::face {
+namespace {
 
-ISTHMUS_MPI(Test)(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (nothing_to_watch()) return native.Test(request, flag, status);
+/// The result if nothing has completed: a request may stay active with an error.
+Ending nothing_yet(Watch& watch) {
+  const Watch::Pending* const pending = watch.pending();
+  return pending == nullptr ? Ending(MPI_SUCCESS) : end_pending(*pending);
+}
+
+Ending test(MPI_Request* request, int* flag, MPI_Status* status) {
   Watch watch(1, request);
   if (!watch.poll()) {
     *flag = 0;
-    return MPI_SUCCESS;
+    return Ending(MPI_SUCCESS);
   }
   const int code = native.Test(request, flag, status);
-  if (*flag == 0 && code == MPI_SUCCESS) {
-    const Watch::Pending* const pending = watch.pending();
-    return pending == nullptr ? code : raise_pending(*pending, "MPI_Test");
+  if (*flag == 0 && code == MPI_SUCCESS) return nothing_yet(watch);
+  return finish_one(watch, 0, code, status);
+}
+
+Ending test_for_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Watch watch(count, requests);
+  if (!watch.poll()) {
+    *flag = 0;
+    return Ending(MPI_SUCCESS);
   }
-  return finish_one(watch, 0, code, status, "MPI_Test");
+  const Statuses filled(count, statuses, watch.has_others());
+  const int code = TestAll(watch, count, requests, filled.get())(flag);
+  if (*flag == 0 && code == MPI_SUCCESS) return nothing_yet(watch);
+  return finish_all(watch, code, count, requests, statuses);
+}
+
+Ending test_for_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  Watch watch(count, requests);
+  const bool all_started = watch.poll();
+  const int code = native.Testany(count, requests, index, flag, status);
+  if (*flag != 0 && *index == MPI_UNDEFINED && !all_started) *flag = 0;
+  if (*flag == 0 && code == MPI_SUCCESS) return nothing_yet(watch);
+  return finish_one(watch, *index, code, status);
+}
+
+Ending test_for_some(int count, MPI_Request requests[], int* done, int indices[],
+                     MPI_Status statuses[]) {
+  Watch watch(count, requests);
+  const bool all_started = watch.poll();
+  const int code = native.Testsome(count, requests, done, indices, statuses);
+  if (*done == MPI_UNDEFINED && !all_started) *done = 0;
+  if (const Watch::Pending* const pending = *done == 0 ? watch.pending() : nullptr) {
+    return report_pending(*pending, done, indices, statuses);
+  }
+  return finish_some(watch, code, *done, indices, statuses);
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Test)(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Test(request, flag, status);
+  return test(request, flag, status).raised("MPI_Test");
 }
 
 ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Testall(count, requests, flag, statuses);
-  Watch watch(count, requests);
-  if (!watch.poll()) {
-    *flag = 0;
-    return MPI_SUCCESS;
-  }
-  const Statuses filled(count, statuses, watch.has_others());
-  const int code = TestAll(watch, count, requests, filled.get())(flag);
-  if (*flag == 0 && code == MPI_SUCCESS) {
-    const Watch::Pending* const pending = watch.pending();
-    return pending == nullptr ? code : raise_pending(*pending, "MPI_Testall");
-  }
-  return finish_all(watch, code, count, requests, statuses, "MPI_Testall");
+  return test_for_all(count, requests, flag, statuses).raised("MPI_Testall");
 }
 
 ISTHMUS_MPI(Testany)
@@ -48,15 +80,7 @@ ISTHMUS_MPI(Testany)
     if (*flag != 0) receives.completed(*index, status);
     return code;
   }
-  Watch watch(count, requests);
-  const bool all_started = watch.poll();
-  const int code = native.Testany(count, requests, index, flag, status);
-  if (*flag != 0 && *index == MPI_UNDEFINED && !all_started) *flag = 0;
-  if (*flag == 0 && code == MPI_SUCCESS) {
-    const Watch::Pending* const pending = watch.pending();
-    return pending == nullptr ? code : raise_pending(*pending, "MPI_Testany");
-  }
-  return finish_one(watch, *index, code, status, "MPI_Testany");
+  return test_for_any(count, requests, index, flag, status).raised("MPI_Testany");
 }
 
 ISTHMUS_MPI(Testsome)
@@ -68,14 +92,7 @@ ISTHMUS_MPI(Testsome)
     receives.completed(*done, indices, statuses);
     return code;
   }
-  Watch watch(count, requests);
-  const bool all_started = watch.poll();
-  const int code = native.Testsome(count, requests, done, indices, statuses);
-  if (*done == MPI_UNDEFINED && !all_started) *done = 0;
-  if (const Watch::Pending* const pending = *done == 0 ? watch.pending() : nullptr) {
-    return report_pending(*pending, done, indices, statuses, "MPI_Testsome");
-  }
-  return finish_some(watch, code, *done, indices, statuses, "MPI_Testsome");
+  return test_for_some(count, requests, done, indices, statuses).raised("MPI_Testsome");
 }
 
 }  // namespace isthmus::face

@@ -1,5 +1,7 @@
 // MPI-4.1 section 3.7.3 and 3.7.5: waiting. When operations of ours need this thread, the native
 // library is only tested, between rounds of progress.
+#include <optional>
+
 #include "mpi/native/entry.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/calling.hpp"
@@ -19,10 +21,7 @@ auto waiting_in(const char* function, int requests) {
   };
 }
 
-}  // namespace
-
-ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
-  if (nothing_to_watch()) return native.Wait(request, status);
+Ending wait(MPI_Request* request, MPI_Status* status) {
   const Calling here("MPI_Wait");
   Watch watch(1, request);
   const Watch::Pending* pending = nullptr;
@@ -41,53 +40,37 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
         },
         Describe(described));
   }
-  if (pending != nullptr) return raise_pending(*pending, "MPI_Wait");
-  return finish_one(watch, 0, code, status, "MPI_Wait");
+  return pending != nullptr ? end_pending(*pending) : finish_one(watch, 0, code, status);
 }
 
-ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
+/// Empty: a request stays active with an error, and all are to be tested one by one.
+std::optional<Ending> wait_for_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
   const Calling here("MPI_Waitall");
-  {
-    Watch watch(count, requests);
-    const Statuses filled(count, statuses, watch.has_others());
+  Watch watch(count, requests);
+  const Statuses filled(count, statuses, watch.has_others());
+  int code = MPI_SUCCESS;
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Waitall(count, requests, filled.get());
+  } else {
     const Watch::Pending* pending = nullptr;
-    int code = MPI_SUCCESS;
-    if (watch.poll() && watch.native_can_wait()) {
-      code = native.Waitall(count, requests, filled.get());
-    } else {
-      TestAll test_all(watch, count, requests, filled.get());
-      const auto described = waiting_in("MPI_Waitall", count);
-      wait_until(
-          [&] {
-            if (!watch.poll()) return false;
-            int flag = 0;
-            code = test_all(&flag);
-            if (flag != 0 || code != MPI_SUCCESS) return true;
-            return (pending = watch.pending()) != nullptr;
-          },
-          Describe(described));
-    }
-    if (pending == nullptr) {
-      return finish_all(watch, code, count, requests, statuses, "MPI_Waitall");
-    }
+    TestAll test_all(watch, count, requests, filled.get());
+    const auto described = waiting_in("MPI_Waitall", count);
+    wait_until(
+        [&] {
+          if (!watch.poll()) return false;
+          int flag = 0;
+          code = test_all(&flag);
+          if (flag != 0 || code != MPI_SUCCESS) return true;
+          return (pending = watch.pending()) != nullptr;
+        },
+        Describe(described));
+    if (pending != nullptr) return std::nullopt;
   }
-  return test_each(count, requests, statuses);
+  return finish_all(watch, code, count, requests, statuses);
 }
 
-ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (nothing_to_watch()) return native.Waitany(count, requests, index, status);
+Ending wait_for_any(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   const Calling here("MPI_Waitany");
-  if (only_native_receives()) {
-    const NativeReceives receives(count, requests);
-    const int code = native.Waitany(count, requests, index, status);
-    receives.completed(*index, status);
-    return code;
-  }
-  if (const int finished = finished_among(count, requests); finished >= 0) {
-    *index = finished;
-    return isthmus_Wait(&requests[finished], status);
-  }
   Watch watch(count, requests);
   const Watch::Pending* pending = nullptr;
   int code = MPI_SUCCESS;
@@ -109,21 +92,14 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
   }
   if (pending != nullptr) {
     *index = pending->index;
-    return raise_pending(*pending, "MPI_Waitany");
+    return end_pending(*pending);
   }
-  return finish_one(watch, *index, code, status, "MPI_Waitany");
+  return finish_one(watch, *index, code, status);
 }
 
-ISTHMUS_MPI(Waitsome)
-(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
-  if (nothing_to_watch()) return native.Waitsome(count, requests, done, indices, statuses);
+Ending wait_for_some(int count, MPI_Request requests[], int* done, int indices[],
+                     MPI_Status statuses[]) {
   const Calling here("MPI_Waitsome");
-  if (only_native_receives()) {
-    const NativeReceives receives(count, requests);
-    const int code = native.Waitsome(count, requests, done, indices, statuses);
-    receives.completed(*done, indices, statuses);
-    return code;
-  }
   Watch watch(count, requests);
   const Watch::Pending* pending = nullptr;
   int code = MPI_SUCCESS;
@@ -142,9 +118,49 @@ ISTHMUS_MPI(Waitsome)
         Describe(described));
   }
   if (pending != nullptr) {
-    return report_pending(*pending, done, indices, statuses, "MPI_Waitsome");
+    return report_pending(*pending, done, indices, statuses);
   }
-  return finish_some(watch, code, *done, indices, statuses, "MPI_Waitsome");
+  return finish_some(watch, code, *done, indices, statuses);
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Wait(request, status);
+  return wait(request, status).raised("MPI_Wait");
+}
+
+ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
+  const auto ending = wait_for_all(count, requests, statuses);
+  return ending ? ending->raised("MPI_Waitall") : test_each(count, requests, statuses);
+}
+
+ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Waitany(count, requests, index, status);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitany(count, requests, index, status);
+    receives.completed(*index, status);
+    return code;
+  }
+  if (const int finished = finished_among(count, requests); finished >= 0) {
+    *index = finished;
+    return isthmus_Wait(&requests[finished], status);
+  }
+  return wait_for_any(count, requests, index, status).raised("MPI_Waitany");
+}
+
+ISTHMUS_MPI(Waitsome)
+(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Waitsome(count, requests, done, indices, statuses);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitsome(count, requests, done, indices, statuses);
+    receives.completed(*done, indices, statuses);
+    return code;
+  }
+  return wait_for_some(count, requests, done, indices, statuses).raised("MPI_Waitsome");
 }
 
 }  // namespace isthmus::face
