@@ -138,6 +138,7 @@ ISTHMUS_MPI(Improbe)
 (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   GridComm* const g = grid_comm(comm);
   if (g == nullptr || source == MPI_PROC_NULL) {
+    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Improbe");
     if (!may_block()) pump();
     return native.Improbe(source, tag, comm, flag, message, status);
   }
@@ -156,6 +157,7 @@ ISTHMUS_MPI(Mprobe)
 (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   GridComm* const g = grid_comm(comm);
   if (g == nullptr || source == MPI_PROC_NULL) {
+    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Mprobe");
     if (may_block() || source == MPI_PROC_NULL) {
       return native.Mprobe(source, tag, comm, message, status);
     }

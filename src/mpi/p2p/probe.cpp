@@ -8,6 +8,7 @@ namespace isthmus::face {
 ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   GridComm* const g = grid_comm(comm);
   if (g == nullptr || source == MPI_PROC_NULL) {
+    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Iprobe");
     if (!may_block()) pump();
     return native.Iprobe(source, tag, comm, flag, status);
   }
@@ -25,6 +26,7 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
 
 ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   GridComm* const g = grid_comm(comm);
+  if (source == MPI_PROC_NULL && null_on_revoked(g)) return refuse_revoked(*g, "MPI_Probe");
   if (source == MPI_PROC_NULL) return native.Probe(source, tag, comm, status);
   if (g == nullptr || g->native_rank_of(source) >= 0) {
     if (may_block()) {

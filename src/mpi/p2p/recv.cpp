@@ -49,6 +49,8 @@ template <class Count>
     local = g->native_rank_of(source);
     if (local < 0) return receive_grid(*g, buffer, count, type, source, tag, status, function);
     note_receive(*g, source, tag);
+  } else if (null_on_revoked(g)) {
+    return refuse_revoked(*g, function);
   }
   if (!may_block()) {
     return receive_pumping(g, buffer, count, type, source, tag, comm, status, function);
@@ -74,6 +76,7 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
   GridComm* const g = grid_comm(comm);
   const auto native_irecv = ISTHMUS_NATIVE(Irecv, Count);
   if (g == nullptr || source == MPI_PROC_NULL) {
+    if (null_on_revoked(g)) return refuse_revoked(*g, function);
     return native_irecv(buffer, count, type, source, tag, comm, request);
   }
   const int local = g->native_rank_of(source);

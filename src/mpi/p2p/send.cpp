@@ -57,6 +57,8 @@ template <Mode mode, class Count>
       destination = local;
     } else if (destination != MPI_PROC_NULL) {
       return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
+    } else if (null_on_revoked(g)) {
+      return refuse_revoked(*g, function);
     }
   }
   if (mode != Mode::Buffered && !may_block()) {
@@ -109,7 +111,11 @@ int isend(const void* buffer, Count count, MPI_Datatype type, int destination, i
         return operation ? make_request(std::move(operation), request) : code;
       });
     }
-    if (local >= 0) destination = local;
+    if (local >= 0) {
+      destination = local;
+    } else if (null_on_revoked(g)) {
+      return refuse_revoked(*g, function);
+    }
   }
   return native_isend<mode, Count>()(buffer, count, type, destination, tag, comm, request);
 }

@@ -2,6 +2,7 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/process/error.hpp"
+#include "mpi/process/shield.hpp"
 #include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
@@ -19,17 +20,19 @@ bool lose(const Loss& loss, const char* what, Result& result) {
   return true;
 }
 
-bool is_loss(int code) {
-  if (code == MPI_SUCCESS) return false;
-  int error_class = MPI_ERR_OTHER;
-  native.Error_class(code, &error_class);
-  return error_class == proc_failed() || error_class == proc_failed_pending() ||
-         error_class == revoked();
-}
+bool is_loss(int code) { return code != MPI_SUCCESS && is_survival_error(code); }
 
 void require_unrevoked(const GridComm& comm) {
   if (!comm.survival.revoked.load(std::memory_order_acquire)) return;
   throw MpiError(revoked(), kRevoked);
+}
+
+bool null_on_revoked(const GridComm* comm) {
+  return comm != nullptr && may_lose() && comm->survival.revoked.load(std::memory_order_acquire);
+}
+
+int refuse_revoked(const GridComm& comm, const char* function) {
+  return shielded(comm.native, function, []() -> int { throw MpiError(revoked(), kRevoked); });
 }
 
 }  // namespace isthmus::face

@@ -33,5 +33,10 @@ bool lose(const Loss& loss, const char* what, Result& result);
 bool is_loss(int code);
 /// Throws MpiError if the communicator is revoked.
 void require_unrevoked(const GridComm& comm);
+/// A call with MPI_PROC_NULL, which is for the native library, has an error: `comm` (or null) is
+/// revoked.
+bool null_on_revoked(const GridComm* comm);
+/// Raises that error.
+int refuse_revoked(const GridComm& comm, const char* function);
 
 }  // namespace isthmus::face
