@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "coll/engine/party.hpp"
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"
 #include "mpi/coll/wrong_calls.hpp"
@@ -35,6 +36,7 @@
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/waits.hpp"
 #include "mpi/request/whereabouts.hpp"
+#include "mpi/survival/agreeing.hpp"
 #include "mpi/survival/survivors.hpp"
 #include "net/door/host_addresses.hpp"
 #include "net/door/report.hpp"
@@ -222,6 +224,17 @@ void leave_when_self_is_deleted() {
   native.Comm_free_keyval(&keyval);
 }
 
+/// Returns when all living ranks have joined. So a rank that fails as soon as MPI_Init has returned
+/// cannot end the MPI_Init of another one.
+void outlast_joining(const GridCommRef& world) {
+  if (world->size < 2) return;
+  int flag = 0;
+  try {
+    agree_on_flag(world, &flag);
+  } catch (const MpiError&) {  // one has failed: the program's first calls say so
+  }
+}
+
 }  // namespace
 
 void join_grid(ProgressBy by) {
@@ -246,6 +259,7 @@ void join_grid(ProgressBy by) {
     if (environment.survives) drain_revoked();
     agree_on_limits();
     make_channels(*joined);
+    if (environment.survives) outlast_joining(joined->world_comm);
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     if (grid() == nullptr) end_joining(environment, failure.what());
