@@ -276,9 +276,9 @@ static inline int isthmus_comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Req
   return found ? own(comm, newcomm, request) : MPI_Comm_idup(comm, newcomm, request);
 }
 
-/* *flag becomes the bitwise AND of the flags of all members that are alive. It is the same on all
- * of them, and so is the result: ISTHMUS_ERR_PROC_FAILED if a member has failed and not all others
- * have acknowledged that. */
+/* *flag becomes the bitwise AND of the flags of all members that are alive; of those of the other
+ * side, on an intercommunicator. It is the same on all of them, and so is the result:
+ * ISTHMUS_ERR_PROC_FAILED if a member has failed and not all others have acknowledged that. */
 static inline int isthmus_comm_agree(MPI_Comm comm, int* flag) {
   int (*ask)(const void*, int*);
   int (*own)(MPI_Comm, int*);

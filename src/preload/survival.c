@@ -18,6 +18,7 @@
   }
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+HAND_ON(possible, (void), ())
 HAND_ON(error, (int which), (which))
 HAND_ON(revoke, (const void* comm), (comm))
 HAND_ON(is_revoked, (const void* comm, int* flag), (comm, flag))

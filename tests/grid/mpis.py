@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,8 +37,9 @@ class Mpi:
     mpirun: str = ""
     python: str | None = None  # an interpreter whose mpi4py uses this library
 
-    def build(self, source: Path, into: Path) -> Path:
-        """Compiles a C or Fortran program once per run of the tests; raises with the output."""
+    def build(self, source: Path, into: Path, flags: Sequence[str] = ()) -> Path:
+        """Compiles a C or Fortran program once per run of the tests, always with the same flags;
+        raises with the output."""
         out = into / self.name / source.relative_to(ROOT).with_suffix("")
         newest = max(
             path.stat().st_mtime
@@ -54,7 +56,7 @@ class Mpi:
         extra = ["-fallow-argument-mismatch", "-J", str(out.parent)]
         if source.suffix == ".c":
             extra = ["-pthread"]
-        return compile_to(out, compiler, "-O1", "-g", "-Wall", *extra, source, "-lm")
+        return compile_to(out, compiler, "-O1", "-g", "-Wall", *extra, *flags, source, "-lm")
 
     def build_text(self, text: str, out: Path) -> Path:
         """As `build`, a C program that a test holds."""

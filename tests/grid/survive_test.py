@@ -82,6 +82,20 @@ def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) 
     assert out == "an error\n" * 4
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "openmpi5", "mpich4"])
+@pytest.mark.parametrize(
+    ("name", "fails", "out"),
+    [("ulfm", "west", "4 of 6\n"), ("jump", 2, "4 go on\n")],
+    ids=["calls", "jumps"],
+)
+def test_programs_with_the_names_of_ulfm(
+    isthmus, programs, grid, library: str, name: str, fails: object, out: str
+) -> None:
+    flags = isthmus("config", "--ulfm").stdout.split()
+    program = mpis.ALL[library].build(SURVIVE / f"{name}.c", programs, flags)
+    assert survive(isthmus, grid, "west", program, fails) == out
+
+
 @pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
 def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
     words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]

@@ -51,6 +51,7 @@ _SURVIVAL = (
 )
 SURVIVAL = (
     "isthmus_survival_error",
+    "isthmus_survival_possible",
     *(f"isthmus_survival_{name}{kind}" for name in _SURVIVAL for kind in ("", "_f")),
 )
 # Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/topology/fortran.cpp,

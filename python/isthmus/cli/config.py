@@ -11,6 +11,9 @@ def config(
     cflags: Annotated[
         bool, typer.Option("--cflags", help="Print the compiler flags for isthmus.h.")
     ] = False,
+    ulfm: Annotated[
+        bool, typer.Option("--ulfm", help="Print the compiler flags for programs written for ULFM.")
+    ] = False,
     includedir_: Annotated[
         bool,
         typer.Option(
@@ -19,13 +22,17 @@ def config(
         ),
     ] = False,
 ) -> None:
-    """Print compiler flags and folders for programs that ask for the topology of the grid.
+    """Print compiler flags and folders for programs that ask for the topology of the grid, or
+    that go on without clusters that fail.
 
     [bold]mpicc $(isthmus config --cflags) app.c[/bold]
+    [bold]mpicc $(isthmus config --ulfm) app.c[/bold]
     [bold]mpif90 -c $(isthmus config --includedir)/isthmus.f90[/bold]
     [bold]PYTHONPATH=$(isthmus config --includedir) isthmus run python3 app.py[/bold]"""
     folder = includedir()
     if cflags:
         print(f"-I{folder}")
-    if includedir_ or not cflags:
+    if ulfm:
+        print(f"-I{folder}/ulfm -include {folder}/isthmus_ulfm.h")
+    if includedir_ or not (cflags or ulfm):
         print(folder)

@@ -2,6 +2,7 @@
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/limits.hpp"
 
 extern "C" int isthmus_fortran_comm_attribute(int comm, int keyval, MPI_Aint* value);
@@ -29,6 +30,13 @@ void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
     if (size > 0) *static_cast<const int**>(attribute_val) = &size;
     return;
   }
+#if defined(OPEN_MPI) && defined(MPI_ERR_PROC_FAILED)
+  if (keyval == MPI_FT && *flag != 0 && FailedClusters::possible()) {
+    static const int survives = 1;
+    *static_cast<const int**>(attribute_val) = &survives;
+    return;
+  }
+#endif
   const bool number_of_world = world && keyval == MPI_APPNUM;
   if (grid_comm(comm) == nullptr && !number_of_world) return;
   if (*flag == 0 && !number_of_world) return;
@@ -40,7 +48,8 @@ void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
 
 }  // namespace
 
-// coverage: MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_APPNUM and MPI_WTIME_IS_GLOBAL are the grid's
+// coverage: MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_WTIME_IS_GLOBAL and MPIX_FT are the
+// grid's
 ISTHMUS_MPI(Comm_get_attr)(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
   const int code = native.Comm_get_attr(comm, comm_keyval, attribute_val, flag);
   if (code == MPI_SUCCESS) adjust(comm, comm_keyval, attribute_val, flag);

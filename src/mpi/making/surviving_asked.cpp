@@ -2,6 +2,7 @@
 
 #include "mpi/making/surviving.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/survival_errors.hpp"
 
 using namespace isthmus::face;
@@ -39,6 +40,8 @@ int made_for_fortran(int* place, Make&& make) {
 }
 
 }  // namespace
+
+int isthmus_survival_possible() { return FailedClusters::possible() ? 1 : 0; }
 
 int isthmus_survival_error(int which) {
   if (which == 0) return proc_failed();

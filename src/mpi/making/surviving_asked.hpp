@@ -3,6 +3,8 @@
 #pragma once
 
 extern "C" {
+/// 1: the run goes on without clusters that fail. 0: it does not.
+int isthmus_survival_possible();
 /// The error class MPIX_ERR_PROC_FAILED (0), MPIX_ERR_PROC_FAILED_PENDING (1) or MPIX_ERR_REVOKED
 /// (2). After MPI_Init.
 int isthmus_survival_error(int which);
