@@ -85,8 +85,12 @@ def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) 
 @pytest.mark.parametrize("library", ["openmpi4", "openmpi5", "mpich4"])
 @pytest.mark.parametrize(
     ("name", "fails", "out"),
-    [("ulfm", "west", "4 of 6\n"), ("jump", 2, "4 go on\n")],
-    ids=["calls", "jumps"],
+    [
+        ("ulfm", "west", "4 of 6\n"),
+        ("jump", 2, "4 go on\n"),
+        ("respawn", 2, "6 ranks again\n"),
+    ],
+    ids=["calls", "jumps", "respawns"],
 )
 def test_programs_with_the_names_of_ulfm(
     isthmus, programs, grid, library: str, name: str, fails: object, out: str
