@@ -79,6 +79,7 @@ void Engine::fail(NodeId first, NodeId count) {
     if (peer >= first && peer - first < count) s.fail(channel);
   }
   s.fail_posted();
+  s.services.tell_failed(first, count);
   ++s.events;
   s.settle();
 }

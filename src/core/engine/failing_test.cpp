@@ -172,6 +172,7 @@ TEST(Failing, MessagesOfServicesAreDropped) {
   }
   net.engines[0]->fail(1, 1);
   EXPECT_TRUE(service.taken.empty());
+  EXPECT_EQ(service.failed, (std::vector<std::pair<NodeId, NodeId>>{{1, 1}}));
   EXPECT_EQ(net.engines[0]->outstanding(), 0U);
   net.engines[2]->post(0, {.context = kServiceContext}, std::vector<std::byte>(5));
   net.settle();

@@ -93,7 +93,9 @@ class CountingService final : public Service {
     taken.push_back(bytes.size());
     return true;
   }
+  void fail(NodeId first, NodeId count) override { failed.emplace_back(first, count); }
   std::vector<std::size_t> taken;
+  std::vector<std::pair<NodeId, NodeId>> failed;
 };
 
 }  // namespace isthmus::core

@@ -26,6 +26,12 @@ class Service {
   /// the engine's, until this returns. Ends no service. False: the peer breaks the protocol.
   [[nodiscard]] virtual bool take(NodeId from, const Envelope& envelope,
                                   std::span<const std::byte> bytes) = 0;
+  /// Processes `first` and the `count - 1` behind it have failed (Engine::fail): nothing more comes
+  /// from them. Called as take().
+  virtual void fail(NodeId first, NodeId count) {
+    static_cast<void>(first);
+    static_cast<void>(count);
+  }
 
  protected:
   ~Service() = default;

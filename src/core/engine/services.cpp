@@ -90,6 +90,15 @@ std::size_t Services::fail(NodeId peer) {
   return receiving;
 }
 
+// What they send may add contexts.
+void Services::tell_failed(NodeId first, NodeId count) {
+  std::vector<Service*> all;
+  for (const auto& [context, served] : contexts_) {
+    if (served.service != nullptr) all.push_back(served.service);
+  }
+  for (Service* const each : all) each->fail(first, count);
+}
+
 void Services::over(Op& op) {
   auto& arrival = static_cast<Arrival&>(op);
   arrival.whole = true;

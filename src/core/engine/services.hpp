@@ -33,6 +33,8 @@ class Services final : public Completion {
   /// A peer has failed: its messages that are not handed over are dropped. Their memory stays until
   /// `bind` has let go of them. Returns how many were being received.
   std::size_t fail(NodeId peer);
+  /// Tells all services (Service::fail).
+  void tell_failed(NodeId first, NodeId count);
 
   /// A message taken in is whole: hands over what can be.
   void over(Op& op) override;
