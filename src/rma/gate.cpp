@@ -24,12 +24,16 @@ bool Gate::answer(std::uint64_t number) {
   return true;
 }
 
-bool Gate::lets(const Message& message) {
+bool Gate::may_go(const Message& message) const {
   if (message.behind.starts > posts_) return false;
-  if (!held_up()) sent_behind_ = 0;
   if (sent_behind_ > 0 && sent_behind_ + message.records > kBehind) return false;
   if (answers_due_ > 0 && answers_due_ + message.answers > kMostAnswers) return false;
-  if (message.part && parts_ == kStreamed) return false;
+  return !message.part || parts_ < kStreamed;
+}
+
+bool Gate::lets(const Message& message) {
+  if (!held_up()) sent_behind_ = 0;
+  if (!failed_ && !may_go(message)) return false;
   locks_sent_ = std::max(locks_sent_, message.behind.locks);
   landing_sent_ = std::max(landing_sent_, message.behind.landing);
   if (held_up()) sent_behind_ += message.records;

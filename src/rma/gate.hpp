@@ -38,12 +38,17 @@ class Gate {
   bool open() const { return granted() && posts_ >= asked_.starts; }
   bool answered(std::uint64_t number) const { return answered_ >= number; }
 
+  /// The target has failed: nothing waits for its answers any more.
+  void fail() { failed_ = true; }
+  bool failed() const { return failed_; }
+
   /// True: send it now; it counts as sent.
   bool lets(const Message& message);
   void part_ended() { --parts_; }
   void answers_came(std::size_t bytes) { answers_due_ -= bytes; }
 
  private:
+  bool may_go(const Message& message) const;
   bool held_up() const { return granted_ < locks_sent_ || answered_ < landing_sent_; }
 
   Asked asked_;
@@ -52,6 +57,7 @@ class Gate {
   std::size_t sent_behind_ = 0;  // bytes since the target may be held up
   std::size_t answers_due_ = 0;
   std::size_t parts_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace isthmus::rma

@@ -39,6 +39,11 @@ std::vector<int> Locks::release(int rank) {
   return granted;
 }
 
+std::vector<int> Locks::forget(int rank) {
+  std::erase_if(waiting_, [rank](const Request& request) { return request.rank == rank; });
+  return release(rank);
+}
+
 bool Locks::pass(int rank) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(), [rank](const Request& request) {
     return request.rank == rank && request.type != LockType::Exclusive;

@@ -23,6 +23,8 @@ class Locks {
   bool request(int rank, LockType type);
   /// Ends the lock of `rank`. Returns the ranks that hold it from now on.
   std::vector<int> release(int rank);
+  /// `rank` has failed: it holds no lock and waits for none. Returns as release().
+  std::vector<int> forget(int rank);
   /// A shared lock that `rank` waits for is Passing from now on. True: `rank` holds it now.
   bool pass(int rank);
   bool holds(int rank) const { return holders_.contains(rank); }

@@ -99,5 +99,16 @@ TEST(Locks, NobodyStarves) {
   EXPECT_EQ(served, order) << "first come, first served";
 }
 
+TEST(Locks, AFailedRankHoldsNoneAndWaitsForNone) {
+  Locks locks;
+  EXPECT_TRUE(locks.request(0, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(1, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(2, LockType::Shared));
+  EXPECT_FALSE(locks.request(3, LockType::Shared));
+  EXPECT_TRUE(locks.forget(1).empty());
+  EXPECT_FALSE(locks.waits(1));
+  EXPECT_EQ(locks.forget(0), (std::vector<int>{2, 3}));
+}
+
 }  // namespace
 }  // namespace isthmus::rma

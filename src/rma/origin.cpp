@@ -15,8 +15,30 @@ Origin::~Origin() = default;
 
 Origin::Partner& Origin::partner(int rank) {
   auto& found = partners_[rank];
-  if (!found) found = std::make_unique<Partner>();
+  if (!found) {
+    found = std::make_unique<Partner>();
+    if (failed(rank)) found->gate.fail();
+  }
   return *found;
+}
+
+Origin::Partner& Origin::towards(int rank) {
+  unsettle();
+  Partner& found = partner(rank);
+  if (found.gate.failed()) found.lost = true;
+  return found;
+}
+
+bool Origin::failed(int rank) const { return channel_.engine.failed(channel_.node(rank)); }
+
+void Origin::fail(int rank) {
+  const auto found = partners_.find(rank);
+  if (found == partners_.end()) return;
+  Partner& to = *found->second;
+  if (!to.caught_up()) to.lost = true;
+  to.gate.fail();
+  send_batch(rank, to);
+  release(to);  // the engine ends all of it
 }
 
 const Origin::Partner* Origin::find(int rank) const {
@@ -143,6 +165,7 @@ void Origin::receive(int rank, Partner& from, int tag, std::span<std::byte> into
   fetch->context = channel_.config.context;
   fetch->source = rank;
   fetch->tag = tag;
+  fetch->from = channel_.node(rank);
   fetch->buffer = into.data();
   fetch->capacity = into.size();
   channel_.engine.recv(*fetch.release());

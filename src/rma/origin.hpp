@@ -29,6 +29,14 @@ struct Place {
 
 /// Counts the parts of an operation that still need the program's memory. May be null.
 using Ticket = std::shared_ptr<std::atomic<int>>;
+/// Added to a ticket: the target has failed, and a part of the operation with it.
+inline constexpr int kLost = 1 << 30;
+inline int parts_left(const Ticket& ticket) {
+  return ticket->load(std::memory_order_acquire) & ~kLost;
+}
+inline bool is_lost(const Ticket& ticket) {
+  return (ticket->load(std::memory_order_acquire) & kLost) != 0;
+}
 
 /// All functions need the engine's lock, if they do not say otherwise.
 class Origin {
@@ -70,6 +78,10 @@ class Origin {
   bool local_done(int rank) const;
   /// Since the last call, an operation has named memory outside of the target's window.
   bool take_failure(int rank);
+  /// The process of that rank has failed. All towards it is over: done, and known to be.
+  bool failed(int rank) const;
+  /// Since the last call, an operation has been lost with its target.
+  bool take_loss(int rank);
   /// Sends the operations that have been gathered so far.
   void send_now(int rank);
   void send_all();
@@ -95,6 +107,8 @@ class Origin {
   void take_post(int rank);
   bool take_grant(int rank);
   bool take_done(int rank, std::uint64_t number, bool failed);
+  /// The process of that rank has failed.
+  void fail(int rank);
 
  private:
   struct Partner;
@@ -106,10 +120,7 @@ class Origin {
 
   Partner& partner(int rank);
   /// For operations begun now.
-  Partner& towards(int rank) {
-    unsettle();
-    return partner(rank);
-  }
+  Partner& towards(int rank);
   const Partner* find(int rank) const;
   int next_tag() { return static_cast<int>(tags_++ & 0x3FFF'FFFFU); }
   std::uint32_t map_number(int rank, Partner& to, const core::TypeMap& map);

@@ -26,7 +26,7 @@ void Origin::lock(int rank, LockType type) {
 
 bool Origin::granted(int rank) const {
   const Partner* const to = find(rank);
-  return to == nullptr || to->gate.granted();
+  return to == nullptr || to->gate.granted() || to->gate.failed();
 }
 
 // The next number is for all operations so far.
@@ -62,12 +62,18 @@ std::uint64_t Origin::flush(int rank) {
 
 bool Origin::done(int rank, std::uint64_t number) const {
   const Partner* const to = find(rank);
-  return to == nullptr || (to->gate.answered(number) && local_done(rank));
+  if (to == nullptr) return true;
+  return (to->gate.answered(number) || to->gate.failed()) && local_done(rank);
 }
 
 bool Origin::local_done(int rank) const {
   const Partner* const to = find(rank);
   return to == nullptr || (to->apart == 0 && to->fetches == 0);
+}
+
+bool Origin::take_loss(int rank) {
+  const auto found = partners_.find(rank);
+  return found != partners_.end() && std::exchange(found->second->lost, false);
 }
 
 bool Origin::take_failure(int rank) { return std::exchange(partner(rank).failed, false); }

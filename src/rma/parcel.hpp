@@ -13,6 +13,12 @@
 
 namespace isthmus::rma {
 
+inline void count_down(const Ticket& ticket, core::OpError error) {
+  if (!ticket) return;
+  if (error == core::OpError::Failed) ticket->fetch_or(kLost);
+  ticket->fetch_sub(1);
+}
+
 struct Origin::Partner {
   Gate gate;
   std::vector<std::byte> batch;
@@ -24,9 +30,11 @@ struct Origin::Partner {
   bool unflushed = false;         // something was begun since the last number
   bool unlanded = false;  // data has been begun since the last number that goes or comes apart
   bool failed = false;
+  bool lost = false;  // it has failed, and something was under way or begun since
   std::unordered_map<std::string, std::uint32_t> map_numbers;
 
   bool caught_up() const {
+    if (gate.failed()) return batch.empty() && held.empty() && apart == 0 && fetches == 0;
     return batch.empty() && held.empty() && apart == 0 && fetches == 0 && !unflushed &&
            gate.answered(gate.last_number());
   }
@@ -82,7 +90,7 @@ struct Origin::Apart final : Parcel {
   void over(core::Op& /*op*/) override {
     --to.apart;
     --origin.under_way_;
-    if (ticket) ticket->fetch_sub(1);
+    count_down(ticket, error);
     delete this;
   }
   const std::shared_ptr<void> keep;
@@ -114,14 +122,16 @@ struct Origin::Stream final : Parcel {
   bool last() const override { return data.size() - gone <= most; }
   Gate::Message next() const override { return {requests, next_size(), 0, true}; }
   void over(core::Op& op) override {
-    delete &static_cast<core::SendOp&>(op);
+    auto* const part = &static_cast<core::SendOp&>(op);
+    if (part->error != core::OpError::None) error = part->error;
+    delete part;
     Origin& here = origin;
     Partner& partner = to;
     partner.gate.part_ended();
     if (--parts == 0 && gone == data.size()) {
       --partner.apart;
       --here.under_way_;
-      if (ticket) ticket->fetch_sub(1);
+      count_down(ticket, error);
       delete this;
     }
     here.release(partner);
@@ -135,25 +145,25 @@ struct Origin::Stream final : Parcel {
 
 /// An answer that must come.
 struct Origin::Fetch final : core::RecvOp, core::Completion {
-  Fetch(Origin& origin_, Partner& from_, std::size_t copied_, Ticket ticket_)
-      : origin(origin_), from(from_), copied(copied_), ticket(std::move(ticket_)) {
+  Fetch(Origin& origin_, Partner& target_, std::size_t copied_, Ticket ticket_)
+      : origin(origin_), target(target_), copied(copied_), ticket(std::move(ticket_)) {
     then = this;
-    ++from.fetches;
+    ++target.fetches;
     ++origin.under_way_;
     if (ticket) ticket->fetch_add(1);
   }
   void over(core::Op& /*op*/) override {
     Origin& here = origin;
-    Partner& partner = from;
+    Partner& partner = target;
     --partner.fetches;
     partner.gate.answers_came(copied);
     --here.under_way_;
-    if (ticket) ticket->fetch_sub(1);
+    count_down(ticket, error);
     delete this;
     here.release(partner);
   }
   Origin& origin;
-  Partner& from;
+  Partner& target;
   const std::size_t copied;  // bytes of it that the partner has to copy
   const Ticket ticket;
 };

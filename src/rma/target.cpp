@@ -64,6 +64,15 @@ bool Target::take(int rank, bool data, std::span<const std::byte> bytes) {
   return !broken_;
 }
 
+void Target::fail(int rank) {
+  if (const auto found = partners_.find(rank); found != partners_.end()) {
+    found->second->stalled.clear();
+    found->second->apart_here.reset();
+  }
+  for (const int next : locks_.forget(rank)) resumable_.push_back(next);
+  resume_all();
+}
+
 // False: the origin breaks the protocol.
 bool Target::run(int rank, Partner& from, RecordReader& in) {
   const bool outer = std::exchange(running_, true);
@@ -227,6 +236,7 @@ Target::Step Target::put_apart(int rank, Partner& from, RecordReader& in) {
   landing->context = channel_.config.context;
   landing->source = rank;
   landing->tag = tag | kApartTag;
+  landing->from = channel_.node(rank);
   landing->buffer = spot.memory;
   landing->capacity = spot.memory == nullptr ? 0 : static_cast<std::size_t>(area.size);
   channel_.engine.recv(*landing.release());

@@ -44,6 +44,8 @@ class Target {
   bool all_over() const;
   /// A message of a member, records or data. False: the member breaks the protocol.
   [[nodiscard]] bool take(int rank, bool data, std::span<const std::byte> bytes);
+  /// A member has failed: its lock is free, and what it has sent and waits is dropped.
+  void fail(int rank);
 
  private:
   struct Partner;

@@ -28,22 +28,22 @@ struct Target::Partner {
 
 /// Data of an origin's on its way into the window. Its own last owner, like the next.
 struct Target::Landing final : core::RecvOp, core::Completion {
-  Landing(Target& target_, int rank_, Partner& from_) : target(target_), rank(rank_), from(from_) {
+  Landing(Target& target_, int rank_, Partner& origin_) : target(target_), rank(rank_), origin(origin_) {
     then = this;
-    ++from.landing;
+    ++origin.landing;
     ++target.under_way_;
   }
   void over(core::Op& /*op*/) override {
     Target& here = target;
-    --from.landing;
+    --origin.landing;
     --here.under_way_;
-    if (from.landing == 0 && !from.stalled.empty()) here.resumable_.push_back(rank);
+    if (origin.landing == 0 && !origin.stalled.empty()) here.resumable_.push_back(rank);
     delete this;
     here.resume_all();
   }
   Target& target;
   const int rank;
-  Partner& from;
+  Partner& origin;
 };
 
 /// Memory of the window on its way to an origin. It is read until this is over.

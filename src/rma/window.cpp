@@ -19,6 +19,14 @@ void Window::post(int rank) {
   Channel::post(rank, std::move(records));
 }
 
+void Window::fail(core::NodeId first, core::NodeId count) {
+  for (int rank = 0; static_cast<std::size_t>(rank) < config.nodes.size(); ++rank) {
+    if (node(rank) < first || node(rank) - first >= count) continue;
+    Origin::fail(rank);
+    target_.fail(rank);
+  }
+}
+
 bool Window::take(core::NodeId from, const core::Envelope& envelope,
                   std::span<const std::byte> bytes) {
   const int rank = envelope.source;

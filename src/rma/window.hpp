@@ -23,6 +23,7 @@ class Window final : Channel, public Origin, public core::Service {
   const Target& target() const { return target_; }
   [[nodiscard]] bool take(core::NodeId from, const core::Envelope& envelope,
                           std::span<const std::byte> bytes) override;
+  void fail(core::NodeId first, core::NodeId count) override;
 
  private:
   Target target_;

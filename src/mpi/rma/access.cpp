@@ -8,7 +8,10 @@
 
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/datatype/map_of.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/native/gpu.hpp"
+#include "mpi/p2p/watched.hpp"
+#include "mpi/process/error.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
 #include "mpi/rma/moving.hpp"
@@ -33,12 +36,13 @@ void check_types(std::initializer_list<MPI_Datatype> types) {
 /// Ends when its data has left, or come.
 class AccessOperation final : public Operation {
  public:
-  AccessOperation(rma::Ticket ticket, Incoming incoming)
-      : ticket_(std::move(ticket)), incoming_(std::move(incoming)) {
+  AccessOperation(rma::Ticket ticket, Incoming incoming, int node)
+      : ticket_(std::move(ticket)), incoming_(std::move(incoming)), node_(node) {
     passive = true;
   }
   bool advance() override {
-    if (ticket_->load(std::memory_order_acquire) > 0) return false;
+    if (rma::parts_left(ticket_) > 0) return false;
+    if (rma::is_lost(ticket_)) return lose(loss_of_process(node_), "access to a window", result);
     result.error = incoming_.finish(incoming_.bytes().size());
     return true;
   }
@@ -46,10 +50,12 @@ class AccessOperation final : public Operation {
  private:
   const rma::Ticket ticket_;
   Incoming incoming_;
+  int node_;  // of the target
 };
 
-/// Throws if no epoch allows access to a rank. Locks it, if MPI_Win_lock_all must.
+/// Throws if no epoch allows access to a rank, or it has failed. Locks it, if MPI_Win_lock_all must.
 void check_access(GridWindow& window, int rank) {
+  check_alive(window, {rank});
   bool lock = false;
   {
     const core::Lock guard(window.mutex);
@@ -169,6 +175,15 @@ void unpack(Incoming& incoming) {
   require_success(code, "what a get brought cannot be unpacked");
 }
 
+bool is_fatal_on(const GridWindow& window) {
+  const Inside inside;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  native.Win_get_errhandler(window.native, &handler);
+  const bool fatal = handling_of(handler) == Handling::Fatal;
+  if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
+  return fatal;
+}
+
 /// False: the target has died. The access then goes as a record, and waits for the job's end.
 bool done_directly(const core::PeerMemory& peer, bool moved) {
   require(moved || !peer.there(), MPI_ERR_RMA_RANGE,
@@ -227,7 +242,10 @@ bool combined_here(GridWindow& window, const Where& where, const rma::Combinatio
 Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
              bool as_request) {
   if (as_request) {
-    return std::make_unique<AccessOperation>(std::move(ticket), std::move(incoming));
+    auto operation = std::make_unique<AccessOperation>(std::move(ticket), std::move(incoming),
+                                                       window.comm->group.node(rank));
+    if (may_lose() && !is_fatal_on(window)) operation->comm = window.handle;  // its errors return
+    return operation;
   }
   if (!in_place) {
     const core::Lock guard(window.mutex);
@@ -367,13 +385,15 @@ void unpack_gets(GridWindow& window, int rank) {
     const core::Lock guard(window.mutex);
     for (auto it = window.gets.begin(); it != window.gets.end();) {
       const auto next = std::next(it);
-      if ((rank < 0 || it->rank == rank) && it->ticket->load(std::memory_order_acquire) == 0) {
+      if ((rank < 0 || it->rank == rank) && rma::parts_left(it->ticket) == 0) {
         over.splice(over.end(), window.gets, it);
       }
       it = next;
     }
   }
-  for (PendingGet& get : over) unpack(get.incoming);
+  for (PendingGet& get : over) {
+    if (!rma::is_lost(get.ticket)) unpack(get.incoming);
+  }
 }
 
 }  // namespace isthmus::face

@@ -68,15 +68,25 @@ bool end_exposure(GridWindow& window, bool wait) {
     grid()->endpoint->poll();
     const bool all = with_part(window, [&](const rma::Window& part) {
       return std::all_of(ranks.begin(), ranks.end(),
-                         [&](int r) { return part.target().has_completed(r); });
+                         [&](int r) { return part.target().has_completed(r) || part.failed(r); });
     });
     if (!all) return false;
   }
+  std::vector<int> lost;
   with_part(window, [&](rma::Window& part) {
-    for (const int rank : ranks) part.target().take_complete(rank);
+    for (const int rank : ranks) {
+      if (part.target().has_completed(rank)) {
+        part.target().take_complete(rank);
+      } else {
+        lost.push_back(rank);
+      }
+    }
   });
-  const core::Lock guard(window.mutex);
-  window.epochs.posted.reset();
+  {
+    const core::Lock guard(window.mutex);
+    window.epochs.posted.reset();
+  }
+  check_alive(window, lost);
   return true;
 }
 
@@ -150,6 +160,7 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
     // Later native messages within the cluster overtake operations that go by the gateway.
     complete_at_targets(*window, near(*window, ranks), "MPI_Win_complete");
     complete_locally(*window, ranks, "MPI_Win_complete");
+    check_alive(*window, ranks);
     return MPI_SUCCESS;
   });
 }

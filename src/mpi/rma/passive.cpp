@@ -33,6 +33,7 @@ void lock(GridWindow& window, int type, int rank, int assertions) {
           "the lock type is neither MPI_LOCK_EXCLUSIVE nor MPI_LOCK_SHARED");
   if (rank == MPI_PROC_NULL) return;
   check_rank(window, rank);
+  check_alive(window, {rank});
   const bool unchecked = (assertions & MPI_MODE_NOCHECK) != 0;
   {
     const core::Lock guard(window.mutex);
@@ -64,6 +65,7 @@ void unlock_one(GridWindow& window, int rank) {
   } else {
     unlock(window, {rank}, "MPI_Win_unlock");
   }
+  check_alive(window, {rank});
 }
 
 void lock_all(GridWindow& window, int assertions) {
@@ -115,6 +117,7 @@ void flush(GridWindow& window, std::optional<int> rank, bool local, const char* 
   } else {
     complete_at_targets(window, ranks, function);
   }
+  if (rank) check_alive(window, ranks);
 }
 
 }  // namespace

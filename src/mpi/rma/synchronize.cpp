@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "mpi/comm/survival.hpp"
 #include "mpi/rma/access.hpp"
 
 namespace isthmus::face {
@@ -9,6 +10,18 @@ namespace {
 
 /// One for each of the ranks.
 using Numbers = std::vector<std::uint64_t>;
+
+/// Throws MpiError if an operation to one of these ranks has been lost with its target.
+void check_losses(GridWindow& window, const std::vector<int>& ranks) {
+  if (!may_lose()) return;
+  std::vector<int> lost;
+  with_part(window, [&](rma::Window& part) {
+    for (const int rank : ranks) {
+      if (part.take_loss(rank)) lost.push_back(rank);
+    }
+  });
+  check_alive(window, lost);
+}
 
 void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& numbers,
            const char* function) {
@@ -30,6 +43,7 @@ void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& num
     throw MpiError(MPI_ERR_RMA_RANGE,
                    "an operation has reached beyond the memory that its target exposes");
   }
+  check_losses(window, ranks);
 }
 
 }  // namespace
@@ -61,6 +75,7 @@ void complete_locally(GridWindow& window, const std::vector<int>& ranks, const c
   wait_for_each(window, function, ranks,
                 [&](const rma::Window& part, std::size_t i) { return part.local_done(ranks[i]); });
   for (const int rank : ranks) unpack_gets(window, rank);
+  check_losses(window, ranks);
 }
 
 }  // namespace isthmus::face

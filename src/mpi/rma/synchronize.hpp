@@ -12,6 +12,9 @@ namespace isthmus::face {
 
 /// Ranks that operations of this process have gone to.
 std::vector<int> partners(GridWindow& window);
+// In a run whose clusters may fail, the functions below wait for the targets that live. Then they
+// throw MpiError if an operation has been lost with one that has failed.
+
 /// All operations to these ranks are done, there and here. Throws MpiError if one has named
 /// memory outside of its target's window.
 void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function);

@@ -4,7 +4,9 @@
 #include <unordered_map>
 
 #include "core/base/mutex.hpp"
+#include "coll/engine/party.hpp"
 #include "mpi/comm/comm_table.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/require.hpp"
@@ -100,6 +102,15 @@ ISTHMUS_MPI(Win_call_errhandler)(MPI_Win win, int errorcode) {
 
 bool is_far(const GridWindow& window, int rank) {
   return grid()->world().cluster_of(window.comm->group.node(rank)) != grid()->cluster;
+}
+
+void check_alive(const GridWindow& window, const std::vector<int>& ranks) {
+  if (!may_lose()) return;
+  for (const int rank : ranks) {
+    if (const auto loss = loss_of(*window.comm, rank)) {
+      throw MpiError(loss->error_class, loss->because);
+    }
+  }
 }
 
 void check_rank(const GridWindow& window, int rank) {

@@ -95,6 +95,8 @@ GridWindow* find_window(MPI_Win handle);
 /// Throws MpiError if a target is not a rank of the window.
 void check_rank(const GridWindow& window, int rank);
 void enter_window(const GridWindowRef& window);
+/// Throws MpiError if one of the ranks has failed.
+void check_alive(const GridWindow& window, const std::vector<int>& ranks);
 /// Takes it out of the table.
 void remove_window(MPI_Win handle);
 
@@ -109,7 +111,8 @@ auto with_part(GridWindow& window, F&& f);
 /// Waits until `done(part)`.
 template <class Done>
 void wait_for(GridWindow& window, const char* function, Done&& done);
-/// Waits until `done(part, i)` for each place in `ranks`; reported as a wait for those ranks.
+/// Waits until `done(part, i)` for each place in `ranks` of a member that lives; reported as a wait
+/// for those ranks.
 template <class Done>
 void wait_for_each(GridWindow& window, const char* function, const std::vector<int>& ranks,
                    Done&& done);

@@ -1,11 +1,8 @@
 // The templates of window.hpp.
 #pragma once
 
-#include <optional>
 #include <utility>
 
-#include "coll/engine/party.hpp"
-#include "mpi/comm/survival.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/progress.hpp"
@@ -25,43 +22,23 @@ auto with_part(GridWindow& window, F&& f) {
   return grid()->endpoint->locked([&](core::Engine&) { return std::forward<F>(f)(*window.part); });
 }
 
-/// `lost` returns what ends the wait early, in a run whose clusters may fail.
-template <class Done, class Lost>
-void wait_for(GridWindow& window, const char* function, Done&& done, Lost&& lost) {
+template <class Done>
+void wait_for(GridWindow& window, const char* function, Done&& done) {
   const auto describe = [&](WaitingFor& wait) {
     wait.call = function;
     wait.comm = window.handle;
   };
-  std::optional<Loss> loss;
-  wait_until(
-      [&] {
-        if (with_part(window, done)) return true;
-        if (may_lose()) loss = lost();
-        return loss.has_value();
-      },
-      Describe(describe));
-  if (loss) throw MpiError(loss->error_class, loss->because);
-}
-
-template <class Done>
-void wait_for(GridWindow& window, const char* function, Done&& done) {
-  wait_for(window, function, done, [&] { return loss_of_all(*window.comm); });
+  wait_until([&] { return with_part(window, done); }, Describe(describe));
 }
 
 template <class Done>
 void wait_for_each(GridWindow& window, const char* function, const std::vector<int>& ranks,
                    Done&& done) {
   KnownWhence known;
-  const auto lost = [&]() -> std::optional<Loss> {
-    for (const int rank : ranks) {
-      if (auto loss = loss_of(*window.comm, rank)) return loss;
-    }
-    return std::nullopt;
-  };
   const auto all_done = [&](const rma::Window& part) {
     bool all = true;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (done(part, i)) continue;
+      if (done(part, i) || part.failed(ranks[i])) continue;
       if (!known.wanted()) return false;
       known.is(is_far(window, ranks[i]) ? Whence::Far : Whence::Near);
       all = false;
@@ -69,7 +46,7 @@ void wait_for_each(GridWindow& window, const char* function, const std::vector<i
     }
     return all;
   };
-  wait_for(window, function, all_done, lost);
+  wait_for(window, function, all_done);
 }
 
 }  // namespace isthmus::face
