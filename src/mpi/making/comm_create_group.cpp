@@ -19,6 +19,7 @@
 #include "mpi/making/from_group.hpp"
 #include "mpi/making/local_vote.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
@@ -183,8 +184,10 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, cons
     return finish_comm(group, context, native_part, nullptr,
                        from != nullptr ? from->session : parent.session, made);
   };
-  return make_together(
-      make, [&](bool mine) { return agree_here(parent, members, apart, lost, mine); }, newcomm);
+  const auto agree = [&](bool mine) {
+    return sealed(group, context, [&] { return agree_here(parent, members, apart, lost, mine); });
+  };
+  return make_together(make, agree, newcomm);
 }
 
 ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {

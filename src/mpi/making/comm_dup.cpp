@@ -8,6 +8,7 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/outcome.hpp"
@@ -31,7 +32,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
       return finish_like(*parent, context, result, made);
     };
     const int code = make_together(
-        make, [&](bool mine) { return all_succeeded(parent, mine); }, newcomm);
+        make, [&](bool mine) { return all_succeeded(parent, context, mine); }, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
       heed(made->shared_from_this(), hints);
     }

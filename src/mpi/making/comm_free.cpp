@@ -6,9 +6,11 @@
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/comm/twins.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/farewell.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/bsend.hpp"
@@ -95,7 +97,8 @@ ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
     if (*comm == MPI_COMM_WORLD) {
       throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
     }
-    meet(found);
+    meet_living(found);
+    if (may_lose()) return unmake(comm, native.Comm_free);
     if (!found->runs.empty()) bid_farewell(found);
     return unmake(comm, native.Comm_disconnect);
   });

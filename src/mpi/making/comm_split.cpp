@@ -10,10 +10,12 @@
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/intercomm_split.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/shield.hpp"
@@ -39,7 +41,7 @@ int split(const GridCommRef& parent, int colour, int key, const TopologyRef& top
           MPI_Comm* result) {
   const bool taking_part = colour != MPI_UNDEFINED;
   const std::vector<SplitChoice> choices =
-      exchange_choices(parent, {colour, key, taking_part ? fresh_context() : 0});
+      exchange_choices(parent, {colour, key, taking_part || may_lose() ? fresh_context() : 0});
   std::vector<int> side;
   int place = 0;
   if (taking_part) {
@@ -59,7 +61,7 @@ int split(const GridCommRef& parent, int colour, int key, const TopologyRef& top
                        made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
 }
 
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {

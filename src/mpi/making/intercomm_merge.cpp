@@ -10,6 +10,7 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/shield.hpp"
@@ -51,7 +52,7 @@ int merge(const GridCommRef& parent, bool high, MPI_Comm* result) {
     return finish_comm(group, choices.front().context, part, nullptr, parent->session, made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/intercomm.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -59,7 +60,7 @@ int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* re
                             parent->session, made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
 }
 
 }  // namespace isthmus::face

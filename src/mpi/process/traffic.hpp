@@ -83,6 +83,10 @@ constexpr std::uint64_t kFileReplies = kFileRequests | 1;
 constexpr std::uint64_t kFailures = kFileRequests | 2;
 /// Messages of members about calls with wrong arguments.
 constexpr std::uint64_t kWrongCalls = kFileRequests | 3;
+/// Agreements at the end of calls that make something (mpi/making/sealing.hpp).
+constexpr std::uint64_t kMakingContext = kCourierContext;
+/// The same of calls that free it.
+constexpr std::uint64_t kFreeingContext = kCourierContext | kPartitionedInit;
 /// Messages of members that agree although others fail, and that revoke communicators.
 constexpr std::uint64_t kSurvivors = kFileRequests | 4;
 

@@ -4,9 +4,10 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/process/failed_clusters.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/process/survival_errors.hpp"
+#include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
-#include "mpi/survival/failed_members.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -45,6 +46,14 @@ Agreeing::Agreeing(const GridCommRef& comm, std::uint32_t flags, Call call)
       survivors_(Survivors::of(*comm)),
       ticket_(survivors_->begin(flags | static_cast<std::uint64_t>(call),
                                 comm->survival.acknowledged.load(), fresh_context())) {}
+
+Agreeing::Agreeing(const core::Group& group, std::uint64_t context, std::uint32_t flags, Call call)
+    : call_(call),
+      group_(group),
+      survivors_(Survivors::of(context | (call == Call::Free ? traffic::kFreeingContext
+                                                             : traffic::kMakingContext),
+                               group.rank_of(grid()->node).value(), group)),
+      ticket_(survivors_->begin(flags | static_cast<std::uint64_t>(call), 0, 0)) {}
 
 std::optional<core::Decision> Agreeing::poll() {
   if (!decision_) decision_ = survivors_->decision(ticket_);

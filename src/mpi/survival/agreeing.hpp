@@ -10,6 +10,7 @@
 #include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/survival/failed_members.hpp"
 #include "mpi/survival/survivors.hpp"
 
 namespace isthmus::face {
@@ -21,11 +22,16 @@ class Agreeing {
   /// So that members that call different functions notice it.
   enum class Call : std::uint64_t {
     Agree = std::uint64_t{1} << 32,
-    Shrink = std::uint64_t{1} << 33
+    Shrink = std::uint64_t{1} << 33,
+    Make = std::uint64_t{1} << 34,
+    Free = std::uint64_t{1} << 35
   };
 
   /// `flags`: combined by AND.
   Agreeing(const GridCommRef& comm, std::uint32_t flags, Call call);
+  /// In the only agreement of `group` to make something, or to free it. `context`: its own, the
+  /// same on all members. This takes part even if it is destroyed before the decision.
+  Agreeing(const core::Group& group, std::uint64_t context, std::uint32_t flags, Call call);
   /// The decision, once, and when this process has heard of all failures in it. Throws MpiError if
   /// others call something else.
   std::optional<core::Decision> poll();

@@ -71,11 +71,11 @@ class SurvivorsService final : public core::Service {
     return hand_over(*found->second, rank, from, body);
   }
 
-  std::shared_ptr<Survivors> of(const GridComm& comm) {
+  std::shared_ptr<Survivors> of(std::uint64_t context, int me, const core::Group& group) {
     std::shared_ptr<Survivors> found;
     grid()->endpoint->locked([&](core::Engine&) {
       const core::Lock lock(mutex_);
-      found = open(comm);
+      found = open(context, me, group);
     });
     return found;
   }
@@ -118,7 +118,7 @@ class SurvivorsService final : public core::Service {
       const core::Lock lock(mutex_);
       if (early_revoked_.erase(comm.context) == 0) return;
     }
-    revoke(*of(comm));
+    revoke(*of(comm.context, comm.rank, comm.group));
   }
 
  private:
@@ -129,10 +129,11 @@ class SurvivorsService final : public core::Service {
     std::vector<std::byte> body;
   };
 
-  std::shared_ptr<Survivors> open(const GridComm& comm) REQUIRES(mutex_) {
-    std::shared_ptr<Survivors>& place = all_[comm.context];
+  std::shared_ptr<Survivors> open(std::uint64_t context, int me, const core::Group& group)
+      REQUIRES(mutex_) {
+    std::shared_ptr<Survivors>& place = all_[context];
     if (place) return place;
-    place = std::make_shared<Survivors>(comm.context, comm.rank, comm.group);
+    place = std::make_shared<Survivors>(context, me, group);
     place->made_ = ++made_;
     const std::shared_ptr<Survivors> opened = place;
     if (made_ % kRemembered == 0) forget_old();
@@ -187,14 +188,9 @@ class SurvivorsService final : public core::Service {
     if (known != all_.end()) {
       survivors = known->second;
     } else {
-      find_context(context, [&](const GridComm& comm) {
-        survivors = std::make_shared<Survivors>(context, comm.rank, comm.group);
-      });
-      if (survivors) {
-        survivors->made_ = ++made_;
-        all_[context] = survivors;
-        take_early(*survivors);
-      }
+      std::optional<std::pair<int, core::Group>> member;
+      find_context(context, [&](const GridComm& comm) { member = {comm.rank, comm.group}; });
+      if (member) survivors = open(context, member->first, member->second);
     }
     if (survivors) {
       spread_revocation(*survivors);
@@ -248,7 +244,11 @@ Survivors::Survivors(std::uint64_t context, int me, const core::Group& group)
     : context_(context), me_(me), group_(group), agreements_(me, group.size()), revocation_(me) {}
 
 std::shared_ptr<Survivors> Survivors::of(const GridComm& comm) {
-  return SurvivorsService::all().of(comm);
+  return SurvivorsService::all().of(comm.context, comm.rank, comm.group);
+}
+
+std::shared_ptr<Survivors> Survivors::of(std::uint64_t context, int me, const core::Group& group) {
+  return SurvivorsService::all().of(context, me, group);
 }
 
 Survivors::Ticket Survivors::begin(std::uint64_t flags, std::uint32_t acknowledged,

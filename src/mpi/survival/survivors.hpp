@@ -25,6 +25,8 @@ class Survivors {
  public:
   /// The one of `comm`, made when first needed.
   static std::shared_ptr<Survivors> of(const GridComm& comm);
+  /// That of a group, in which this process has rank `me`, for a context that is no communicator's.
+  static std::shared_ptr<Survivors> of(std::uint64_t context, int me, const core::Group& group);
 
   using Ticket = std::uint64_t;
   /// Takes part in the next agreement, when those before have been decided. All living members do

@@ -1,0 +1,76 @@
+#include "mpi/making/sealing.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "coll/engine/party.hpp"
+#include "mpi/comm/survival.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
+#include "mpi/survival/agreeing.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// What a member says: its exchange has ended well, and not by a revocation.
+constexpr std::uint32_t kWell = 1, kUnrevoked = 2;
+
+[[noreturn]] void throw_undone(const core::Group& group, const core::Decision& decision) {
+  if (!decision.failed.empty()) {
+    throw MpiError(proc_failed(), why_failed(group, decision.failed));
+  }
+  if ((decision.flags & kUnrevoked) == 0) throw MpiError(revoked(), kRevoked);
+  throw MpiError(MPI_ERR_OTHER, "another member has given up the call");
+}
+
+}  // namespace
+
+bool may_lose_some(const core::Group& group) {
+  if (!may_lose()) return false;
+  const core::World& world = grid()->world();
+  return std::ranges::all_of(group.nodes(), [&world](int node) {
+    return world.clusters[world.cluster_of(node)].run.empty();
+  });
+}
+
+bool sealed(const core::Group& group, std::uint64_t context,
+            const std::function<bool()>& exchange) {
+  if (!may_lose_some(group)) return exchange();
+  const auto say = [&](std::uint32_t flags) {
+    return Agreeing(group, context, flags, Agreeing::Call::Make);
+  };
+  bool well = false;
+  try {
+    well = exchange();
+  } catch (const MpiError& failure) {
+    say(failure.code == revoked() ? 0 : kUnrevoked);
+    throw;
+  } catch (...) {
+    say(kUnrevoked);
+    throw;
+  }
+  Agreeing agreeing = say(well ? kWell | kUnrevoked : kUnrevoked);
+  if (!well) return false;
+  const core::Decision decision = agreeing.wait();
+  if ((decision.flags & kWell) == 0 || !decision.failed.empty()) throw_undone(group, decision);
+  return true;
+}
+
+void meet_living(const GridCommRef& comm) {
+  const GridCommRef all = everyone(comm);
+  if (may_lose_some(all->group)) {
+    Agreeing(all->group, all->context, 0, Agreeing::Call::Free).wait();
+    return;
+  }
+  try {
+    meet(comm);
+  } catch (const MpiError&) {
+    if (!may_lose()) throw;
+  }
+}
+
+bool all_succeeded(const GridCommRef& comm, std::uint64_t context, bool mine) {
+  return sealed(everyone(comm)->group, context, [&] { return all_succeeded(comm, mine); });
+}
+
+}  // namespace isthmus::face
