@@ -11,9 +11,12 @@
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/local_vote.hpp"
+#include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
@@ -34,7 +37,7 @@ MPI_Comm private_comm(const GridCommRef& parent) {
   };
   MPI_Comm made = MPI_COMM_NULL;
   const int code = make_together(
-      make, [&](bool mine) { return all_succeeded(parent, mine); }, &made);
+      make, [&](bool mine) { return all_succeeded(parent, context, mine); }, &made);
   if (code != MPI_SUCCESS) throw MpiError(MPI_ERR_OTHER, "the window has no communicator");
   return made;
 }
@@ -130,6 +133,44 @@ std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_I
   return HostMemory::make(static_cast<std::size_t>(size));
 }
 
+/// All members learn each other's parts, and reach the memory of those in their cluster.
+void introduce(GridWindow& window, Part& part) {
+  const Exposed mine{static_cast<std::uint64_t>(part.size), part.disp_unit,
+                     core::PeerMemory::of_this_process(part.base),
+                     part.host ? part.host->address() : HostMemory::Address{}};
+  before_native(*window.comm, [&] { window.exposed = tell_all(window.comm, mine); });
+  window.host = std::move(part.host);
+  find_peers(window);
+}
+
+/// All but the handle.
+GridWindowRef make_rest(const GridCommRef& parent, Part& part) {
+  auto window = std::make_shared<GridWindow>();
+  window->native = part.handle;
+  window->base = part.base;
+  window->flavour = part.flavour;
+  window->handle = private_comm(parent);
+  window->comm = share_comm(window->handle);
+  const auto meet_all = [&] {
+    introduce(*window, part);
+    return true;
+  };
+  try {
+    sealed(window->comm->group, window->comm->context, meet_all);
+  } catch (...) {
+    window->comm.reset();
+    isthmus_Comm_free(&window->handle);
+    throw;
+  }
+  const auto size = static_cast<std::uint64_t>(part.size);
+  grid()->endpoint->locked([&](core::Engine& engine) {
+    window->part = std::make_unique<rma::Window>(
+        engine, config_of(*window),
+        window->dynamic() ? rma::Memory::dynamic() : rma::Memory::fixed(part.base, size));
+  });
+  return window;
+}
+
 /// `make(comm)` makes the handle over that communicator; returns a native error code.
 template <class Make>
 int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
@@ -140,30 +181,16 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
   } catch (...) {
     wrong = std::current_exception();
   }
-  if (!all_succeeded(parent, !wrong)) {
+  try {
+    const bool all = all_succeeded(parent, !wrong);
     if (wrong) std::rethrow_exception(wrong);
+    require(all, MPI_ERR_OTHER, "another member could not make its part of the window");
+    enter_window(make_rest(parent, part));
+  } catch (...) {
     const Inside inside;
-    native.Win_free(&part.handle);
-    throw MpiError(MPI_ERR_OTHER, "another member could not make its part of the window");
+    if (!wrong) native.Win_free(&part.handle);
+    throw;
   }
-  const auto window = std::make_shared<GridWindow>();
-  window->native = part.handle;
-  window->base = part.base;
-  window->flavour = part.flavour;
-  window->handle = private_comm(parent);
-  window->comm = share_comm(window->handle);
-  const auto size = static_cast<std::uint64_t>(part.size);
-  const Exposed mine{size, part.disp_unit, core::PeerMemory::of_this_process(part.base),
-                     part.host ? part.host->address() : HostMemory::Address{}};
-  window->exposed = tell_all(window->comm, mine);
-  window->host = std::move(part.host);
-  find_peers(*window);
-  grid()->endpoint->locked([&](core::Engine& engine) {
-    window->part = std::make_unique<rma::Window>(
-        engine, config_of(*window),
-        window->dynamic() ? rma::Memory::dynamic() : rma::Memory::fixed(part.base, size));
-  });
-  enter_window(window);
   *win = part.handle;
   return MPI_SUCCESS;
 }
@@ -308,13 +335,13 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
       part.send_all();
       return part.quiet();
     });
-    meet(window->comm);
+    meet_living(window->comm);
     wait_for(*window, "MPI_Win_free", [](const rma::Window& part) { return part.quiet(); });
     remove_window(*win);
     grid()->endpoint->locked([&](core::Engine&) { window->part.reset(); });
     const int code = native.Win_free(win);
     // Another run may end as soon as it has left the window.
-    const bool alone = std::exchange(window->comm, nullptr)->runs.empty();
+    const bool alone = std::exchange(window->comm, nullptr)->runs.empty() || may_lose();
     (alone ? isthmus_Comm_free : isthmus_Comm_disconnect)(&window->handle);
     return code;
   });
