@@ -2,12 +2,15 @@
 // that is given.
 #include <optional>
 
+#include "coll/engine/party.hpp"
 #include "mpi/coll/collective.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/sides.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 
@@ -22,6 +25,15 @@ struct Peer {
   int tag;
 };
 
+/// Throws MpiError if the other leader has failed, or the peer communicator is revoked.
+std::optional<Words> fail(const Peer& peer, int code) {
+  const GridCommRef comm = is_loss(code) ? share_comm(peer.comm) : nullptr;
+  if (const auto loss = comm ? loss_of(*comm, peer.leader) : std::nullopt) {
+    throw MpiError(loss->error_class, loss->because);
+  }
+  return std::nullopt;
+}
+
 /// The other leader's words, in exchange for this one's. Empty after an error, which has been
 /// raised on the peer communicator.
 std::optional<Words> exchange(const Peer& peer, const Words& words) {
@@ -29,7 +41,7 @@ std::optional<Words> exchange(const Peer& peer, const Words& words) {
   MPI_Request sent = MPI_REQUEST_NULL;
   int code = isthmus_Isend(words.data(), static_cast<int>(words.size()), MPI_INT32_T, peer.leader,
                            peer.tag, peer.comm, &sent);
-  if (code != MPI_SUCCESS) return std::nullopt;
+  if (code != MPI_SUCCESS) return fail(peer, code);
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status{};
   code = isthmus_Mprobe(peer.leader, peer.tag, peer.comm, &message, &status);
@@ -41,7 +53,7 @@ std::optional<Words> exchange(const Peer& peer, const Words& words) {
     code = isthmus_Mrecv(theirs.data(), number, MPI_INT32_T, &message, MPI_STATUS_IGNORE);
   }
   isthmus_Wait(&sent, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) return std::nullopt;
+  if (code != MPI_SUCCESS) return fail(peer, code);
   return theirs;
 }
 
@@ -61,6 +73,7 @@ int native_create(const Side& side, const Peer& peer, MPI_Comm* result) {
 int create(const Side& side, const Peer& peer, MPI_Comm* newintercomm) {
   const Meeting meeting = meet_remote(side);
   if (within_cluster(meeting.sides.local) && within_cluster(meeting.sides.remote)) {
+    if (meeting.undone) std::rethrow_exception(meeting.undone);
     return native_create(side, peer, newintercomm);
   }
   return join_sides(side, meeting, newintercomm);

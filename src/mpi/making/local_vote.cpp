@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "coll/engine/party.hpp"
@@ -19,12 +20,18 @@ namespace {
 /// cluster lives.
 class Vote {
  public:
-  Vote(const GridComm& comm, std::span<const int> members, int tag)
-      : comm_(comm), members_(members), tag_(tag) {}
+  /// `me` and `members` are ranks of `group`.
+  Vote(const core::Group& group, std::uint64_t context, int me, std::span<const int> members,
+       int tag)
+      : group_(group),
+        context_(context | traffic::kVoteContext),
+        me_(me),
+        members_(members),
+        tag_(tag) {}
 
-  bool cast(bool well) {
+  bool cast(bool well) const {
     const int first = members_.front();
-    if (comm_.rank != first) {
+    if (me_ != first) {
       post(first, well);
       return well && hear({&first, 1});
     }
@@ -35,12 +42,10 @@ class Vote {
   }
 
  private:
-  std::uint64_t context() const { return comm_.collective_context() | traffic::kVoteContext; }
-
   void post(int member, bool word) const {
-    const core::Envelope envelope{context(), comm_.rank, tag_, 1};
+    const core::Envelope envelope{context_, me_, tag_, 1};
     grid()->endpoint->locked([&](core::Engine& engine) {
-      engine.post(static_cast<core::NodeId>(comm_.group.node(member)), envelope,
+      engine.post(static_cast<core::NodeId>(group_.node(member)), envelope,
                   {std::byte{static_cast<unsigned char>(word ? 1 : 0)}});
     });
   }
@@ -50,10 +55,10 @@ class Vote {
     std::vector<std::byte> words(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
       core::RecvOp& op = ops.emplace_back();
-      op.context = context();
+      op.context = context_;
       op.source = members[i];
       op.tag = tag_;
-      op.from = static_cast<core::NodeId>(comm_.group.node(members[i]));
+      op.from = static_cast<core::NodeId>(group_.node(members[i]));
       op.buffer = &words[i];
       op.capacity = 1;
       grid()->endpoint->recv(op);
@@ -66,28 +71,49 @@ class Vote {
     return all;
   }
 
-  const GridComm& comm_;
+  const core::Group& group_;
+  const std::uint64_t context_;
+  const int me_;
   const std::span<const int> members_;
   const int tag_;
 };
 
-}  // namespace
-
-void before_native(const GridComm& comm, std::span<const int> members, int tag,
-                   const std::function<void()>& exchange) {
-  if (!may_lose() || members.size() < 2) return exchange();
+/// Returns whether `exchange` has ended well at all members. Throws what it has thrown here.
+bool voted(const Vote& vote, const std::function<void()>& exchange) {
   std::exception_ptr thrown;
   try {
     exchange();
   } catch (...) {
     thrown = std::current_exception();
   }
-  const bool all = Vote(comm, members, tag).cast(thrown == nullptr);
+  const bool all = vote.cast(thrown == nullptr);
   if (thrown) std::rethrow_exception(thrown);
-  if (all) return;
-  const auto loss = loss_of_all(comm);
+  return all;
+}
+
+[[noreturn]] void throw_given_up(const std::optional<Loss>& loss) {
   throw MpiError(loss ? loss->error_class : proc_failed(),
                  loss ? loss->because : "another member of this cluster has given up the call");
+}
+
+}  // namespace
+
+void before_native(const GridComm& comm, std::span<const int> members, int tag,
+                   const std::function<void()>& exchange) {
+  if (!may_lose() || members.size() < 2) return exchange();
+  const Vote vote(comm.group, comm.collective_context(), comm.rank, members, tag);
+  if (!voted(vote, exchange)) throw_given_up(loss_of_all(comm));
+}
+
+void before_native(const core::Group& group, std::uint64_t context,
+                   const std::function<void()>& exchange) {
+  if (!may_lose()) return exchange();
+  std::vector<int> members;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    if (grid()->native_of(group.node(rank)) >= 0) members.push_back(rank);
+  }
+  const int me = group.rank_of(grid()->node).value();
+  if (!voted(Vote(group, context, me, members, 0), exchange)) throw_given_up(loss_among(group));
 }
 
 void before_native(const GridComm& comm, const std::function<void()>& exchange) {

@@ -20,6 +20,11 @@ void before_native(const GridComm& comm, std::span<const int> members, int tag,
 /// The same for a collective exchange of all members.
 void before_native(const GridComm& comm, const std::function<void()>& exchange);
 
+/// The same for the members of `group` in this cluster; `context` is of this call alone. If
+/// `exchange` ends well at one of them, all that live have begun it.
+void before_native(const core::Group& group, std::uint64_t context,
+                   const std::function<void()>& exchange);
+
 /// A tag for calls on parts of a communicator: of the group, and the program's.
 int tag_among(const core::Group& group, int tag);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -30,6 +31,8 @@ struct Meeting {
   Sides sides;
   std::uint64_t context;  ///< the same on all members of both
   bool of_sessions;       ///< both sides come from one
+  /// In a run whose clusters may fail: both sides go on, but a member of this cluster does not.
+  std::exception_ptr undone;
 };
 
 /// Sends the leader's words to all members of the side. Collective. If `words` throws MpiError

@@ -3,11 +3,15 @@
 #include <cstring>
 #include <optional>
 
+#include "coll/engine/party.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/making/sides.hpp"
 #include "mpi/meeting/launcher.hpp"
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/survival_errors.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -38,6 +42,27 @@ Remote find_remote(At what, const PortCall& port) {
   return {peer, context->get<std::uint64_t>()};
 }
 
+/// The other root is gone.
+std::optional<Loss> loss_of_remote(const Remote& remote) {
+  const auto node = static_cast<int>(remote.node);
+  const core::World& world = grid()->world();
+  const std::size_t cluster = world.cluster_of(node);
+  if (FailedClusters::all().has(cluster)) return loss_of_process(node);
+  const std::string& run = world.clusters[cluster].run;
+  if (run.empty() || !has_ended(run)) return std::nullopt;
+  return Loss{may_lose() ? proc_failed() : MPI_ERR_OTHER, "the other run has ended"};
+}
+
+/// Waits for `done()`, or throws MpiError if the other root is gone. `op` is given up then.
+template <class Op, class Done>
+void await(const Remote& remote, Op* op, Done&& done) {
+  std::optional<Loss> loss;
+  wait_until([&] { return done() || (may_lose() && (loss = loss_of_remote(remote))); });
+  if (!loss) return;
+  if (op != nullptr && !op->done()) grid()->endpoint->give_up(*op);
+  throw MpiError(loss->error_class, loss->because);
+}
+
 /// Sends the other root `words`, and returns its own. The context is theirs alone, so both use rank
 /// 0 as the source: runs know each other's processes by different numbers.
 Words converse(const Remote& remote, const Words& words) {
@@ -50,16 +75,22 @@ Words converse(const Remote& remote, const Words& words) {
   net::Endpoint& endpoint = *grid()->endpoint;
   endpoint.send(sent);
   std::optional<core::Envelope> coming;
-  wait_until([&] { return (coming = endpoint.probe(context, kSource, 0)).has_value(); });
+  await(remote, &sent, [&] { return (coming = endpoint.probe(context, kSource, 0)).has_value(); });
   Words theirs(static_cast<std::size_t>(coming->size) / sizeof(std::int32_t));
   core::RecvOp received;
   received.context = context;
   received.source = kSource;
   received.tag = 0;
+  received.from = remote.node;
   received.buffer = reinterpret_cast<std::byte*>(theirs.data());
   received.capacity = theirs.size() * sizeof(std::int32_t);
   endpoint.recv(received);
-  wait_until([&] { return received.done() && sent.done(); });
+  await(remote, &sent, [&] { return sent.done(); });
+  await(remote, &received, [&] { return received.done(); });
+  if (received.error == core::OpError::Failed) {
+    const Loss loss = loss_of_process(static_cast<int>(remote.node));
+    throw MpiError(loss.error_class, loss.because);
+  }
   return theirs;
 }
 
