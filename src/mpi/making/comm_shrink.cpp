@@ -2,11 +2,16 @@
 
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "coll/engine/party.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/process/survival_errors.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/survival/agreeing.hpp"
@@ -42,12 +47,33 @@ int make_native_part(const GridComm& parent, MPI_Comm* made) {
   return code;
 }
 
-int make_part(const GridComm& parent, const core::Decision& decision, MPI_Comm* made) {
+/// Those of `group` that live. `failed`: of the whole.
+core::Group living(const core::Group& group, const core::Group& failed) {
+  std::vector<int> ranks;
+  for (const int node : failed.nodes()) {
+    if (const auto rank = group.rank_of(node)) ranks.push_back(*rank);
+  }
+  return group.exclude(ranks);
+}
+
+int make_sides(const GridComm& parent, const core::Decision& decision, MPI_Comm* made) {
+  const core::Group failed = parent.inter->whole->group.include(decision.failed.ranks());
+  const Sides sides{living(parent.inter->local, failed), living(parent.group, failed)};
+  require(sides.local.size() > 0 && sides.remote.size() > 0, proc_failed(),
+          "all members of one side have failed");
   MPI_Comm native_part = MPI_COMM_NULL;
   const int code = make_native_part(parent, &native_part);
   if (code != MPI_SUCCESS) return code;
-  const core::Group living = parent.group.exclude(decision.failed.ranks());
-  return finish_comm(living, decision.word, native_part, nullptr, parent.session, made);
+  return finish_intercomm(sides, decision.word, native_part, parent.session, made);
+}
+
+int make_part(const GridComm& parent, const core::Decision& decision, MPI_Comm* made) {
+  if (parent.inter) return make_sides(parent, decision, made);
+  MPI_Comm native_part = MPI_COMM_NULL;
+  const int code = make_native_part(parent, &native_part);
+  if (code != MPI_SUCCESS) return code;
+  const core::Group left = parent.group.exclude(decision.failed.ranks());
+  return finish_comm(left, decision.word, native_part, nullptr, parent.session, made);
 }
 
 /// One member's part, and why it could not be made.

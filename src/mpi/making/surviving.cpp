@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mpi/coll/collective.hpp"
@@ -35,24 +36,20 @@ auto library([[maybe_unused]] const char* symbol) {
 #endif
 }
 
-/// Runs `body` with the grid communicator. Agreements of two sides do not exist yet.
+/// Runs `body`, which throws MpiError.
 template <class Body>
 int on_grid(const GridCommRef& comm, const char* function, Body&& body) {
-  return shielded(comm->native, function, [&]() -> int {
-    if (comm->inter) {
-      throw MpiError(MPI_ERR_UNSUPPORTED_OPERATION,
-                     "an intercommunicator over several clusters can be neither revoked nor "
-                     "shrunk, and its members cannot agree. Use a communicator of one side, or "
-                     "the one that MPI_Intercomm_merge makes");
-    }
-    return body();
-  });
+  return shielded(comm->native, function, std::forward<Body>(body));
 }
 
-/// The members that failed in the first of the process's failures.
+const core::Group& both(const GridComm& comm) {
+  return comm.inter ? comm.inter->whole->group : comm.group;
+}
+
+/// The members that failed in the first of the process's failures; of both sides.
 int first_failed(const GridComm& comm, std::uint32_t failures, MPI_Group* failed) {
   const std::vector<std::size_t> clusters = FailedClusters::all().first(failures);
-  return make_group(failed_group(comm.group, clusters), comm.session, failed);
+  return make_group(failed_group(both(comm), clusters), comm.session, failed);
 }
 
 /// Acknowledges the clusters that failed first, as long as their members are at most `wanted`.
@@ -64,7 +61,7 @@ int acknowledge(const GridComm& comm, int wanted) {
   std::uint32_t taken = 0;
   int members = 0;
   for (const std::size_t cluster : clusters) {
-    const int more = failed_group(comm.group, std::span(&cluster, 1)).size();
+    const int more = failed_group(both(comm), std::span(&cluster, 1)).size();
     if (taken >= before && members + more > wanted) break;
     members += more;
     ++taken;
@@ -93,7 +90,7 @@ int revoke(MPI_Comm comm, const char* function) {
                          "communicators can be revoked in runs that survive failures: start the "
                          "run with `isthmus run --survive`");
     }
-    Survivors::of(*found)->revoke();
+    Survivors::of(*everyone(found))->revoke();
     return MPI_SUCCESS;
   });
 }

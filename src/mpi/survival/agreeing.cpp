@@ -1,8 +1,11 @@
 #include "mpi/survival/agreeing.hpp"
 
+#include <cstddef>
+#include <deque>
 #include <utility>
 
 #include "coll/engine/party.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/survival_errors.hpp"
@@ -12,28 +15,55 @@
 namespace isthmus::face {
 namespace {
 
-void finish_agreeing(const GridComm& comm, const core::Decision& decision, int* flag) {
-  *flag = static_cast<int>(static_cast<std::uint32_t>(decision.flags));
-  if (decision.failed.within(decision.acknowledged)) return;
-  throw MpiError(proc_failed(), why_failed(comm.group, decision.failed));
-}
+constexpr std::uint32_t kAny = 0xFFFF'FFFF;
+
+/// MPIX_Comm_agree. In an intercommunicator, each side has the flags of the other. So there is an
+/// agreement for the flags of each side, in the order that both know.
+class FlagAgreement {
+ public:
+  FlagAgreement(const GridCommRef& comm, std::uint32_t flag)
+      : group_(everyone(comm)->group), of_first_(flag) {
+    if (!comm->inter) {
+      agreeings_.emplace_back(comm, flag, Agreeing::Call::Agree);
+      return;
+    }
+    wants_first_ = !sides_of(*comm).local_first();
+    for (const bool first : {true, false}) {
+      agreeings_.emplace_back(comm, first != wants_first_ ? flag : kAny, Agreeing::Call::Agree);
+    }
+  }
+  /// True: it is over, and *flag is written. Throws as agree_on_flag().
+  bool poll(int* flag) {
+    while (decided_ < agreeings_.size()) {
+      const std::optional<core::Decision> decision = agreeings_[decided_].poll();
+      if (!decision) return false;
+      last_ = *decision;
+      if (decided_++ == 0) of_first_ = static_cast<std::uint32_t>(last_.flags);
+    }
+    *flag = static_cast<int>(wants_first_ ? of_first_ : static_cast<std::uint32_t>(last_.flags));
+    if (last_.failed.within(last_.acknowledged)) return true;
+    throw MpiError(proc_failed(), why_failed(group_, last_.failed));
+  }
+
+ private:
+  core::Group group_;
+  std::deque<Agreeing> agreeings_;
+  std::size_t decided_ = 0;
+  std::uint32_t of_first_;
+  bool wants_first_ = false;
+  core::Decision last_;
+};
 
 class AgreeingLater final : public Operation {
  public:
   AgreeingLater(const GridCommRef& handle, int* flag)
-      : agreeing_(handle, static_cast<std::uint32_t>(*flag), Agreeing::Call::Agree),
-        handle_(handle),
-        flag_(flag) {
+      : agreement_(handle, static_cast<std::uint32_t>(*flag)), handle_(handle), flag_(flag) {
     comm = handle->native;
   }
-  bool advance() override {
-    const std::optional<core::Decision> decision = agreeing_.poll();
-    if (decision) finish_agreeing(*handle_, *decision, flag_);
-    return decision.has_value();
-  }
+  bool advance() override { return agreement_.poll(flag_); }
 
  private:
-  Agreeing agreeing_;
+  FlagAgreement agreement_;
   HandleUse handle_;
   int* flag_;
 };
@@ -42,17 +72,17 @@ class AgreeingLater final : public Operation {
 
 Agreeing::Agreeing(const GridCommRef& comm, std::uint32_t flags, Call call)
     : call_(call),
-      group_(comm->group),
-      survivors_(Survivors::of(*comm)),
+      group_(everyone(comm)->group),
+      survivors_(Survivors::of(*everyone(comm))),
       ticket_(survivors_->begin(flags | static_cast<std::uint64_t>(call),
                                 comm->survival.acknowledged.load(), fresh_context())) {}
 
 Agreeing::Agreeing(const core::Group& group, std::uint64_t context, std::uint32_t flags, Call call)
     : call_(call),
       group_(group),
-      survivors_(Survivors::of(context | (call == Call::Free ? traffic::kFreeingContext
-                                                             : traffic::kMakingContext),
-                               group.rank_of(grid()->node).value(), group)),
+      survivors_(Survivors::of(
+          context | (call == Call::Free ? traffic::kFreeingContext : traffic::kMakingContext),
+          group.rank_of(grid()->node).value(), group)),
       ticket_(survivors_->begin(flags | static_cast<std::uint64_t>(call), 0, 0)) {}
 
 std::optional<core::Decision> Agreeing::poll() {
@@ -80,8 +110,8 @@ core::Decision Agreeing::wait() {
 }
 
 void agree_on_flag(const GridCommRef& comm, int* flag) {
-  Agreeing agreeing(comm, static_cast<std::uint32_t>(*flag), Agreeing::Call::Agree);
-  finish_agreeing(*comm, agreeing.wait(), flag);
+  FlagAgreement agreement(comm, static_cast<std::uint32_t>(*flag));
+  wait_until([&] { return agreement.poll(flag); });
 }
 
 std::unique_ptr<Operation> begin_agreeing(const GridCommRef& comm, int* flag) {

@@ -15,8 +15,8 @@
 
 namespace isthmus::face {
 
-/// Takes part in the next agreement of an intracommunicator. All living members begin the same
-/// calls in the same order.
+/// Takes part in the next agreement of a communicator, with both sides of an intercommunicator. All
+/// living members begin the same calls in the same order.
 class Agreeing {
  public:
   /// So that members that call different functions notice it.
@@ -47,8 +47,9 @@ class Agreeing {
   std::optional<core::Decision> decision_;
 };
 
-/// MPIX_Comm_agree: `*flag` becomes the AND of all living members' flags. Throws MpiError with
-/// proc_failed() on all of them, after that, if one has failed that a member has not acknowledged.
+/// MPIX_Comm_agree: `*flag` becomes the AND of all living members' flags, of the remote side in an
+/// intercommunicator. Throws MpiError with proc_failed() on all of them, after that, if one has
+/// failed that a member has not acknowledged.
 void agree_on_flag(const GridCommRef& comm, int* flag);
 /// The same while the program does other things.
 std::unique_ptr<Operation> begin_agreeing(const GridCommRef& comm, int* flag);

@@ -10,6 +10,7 @@
 #include "core/base/mutex.hpp"
 #include "core/engine/service.hpp"
 #include "core/wire/wire.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
@@ -113,12 +114,12 @@ class SurvivorsService final : public core::Service {
 
   /// A communicator has been made here.
   void entered(const GridComm& comm) {
-    if (comm.inter) return;
     {
       const core::Lock lock(mutex_);
       if (early_revoked_.erase(comm.context) == 0) return;
     }
-    revoke(*of(comm.context, comm.rank, comm.group));
+    const GridComm& all = comm.inter ? *comm.inter->whole : comm;
+    revoke(*of(all.context, all.rank, all.group));
   }
 
  private:
@@ -189,7 +190,10 @@ class SurvivorsService final : public core::Service {
       survivors = known->second;
     } else {
       std::optional<std::pair<int, core::Group>> member;
-      find_context(context, [&](const GridComm& comm) { member = {comm.rank, comm.group}; });
+      find_context(context, [&](const GridComm& comm) {
+        const GridComm& all = comm.inter ? *comm.inter->whole : comm;
+        member = {all.rank, all.group};
+      });
       if (member) survivors = open(context, member->first, member->second);
     }
     if (survivors) {

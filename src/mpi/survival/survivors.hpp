@@ -19,8 +19,9 @@ namespace isthmus::face {
 /// Begins to listen: when the grid is joined, and has its communicator.
 void hear_of_survivors();
 
-/// This member's part, for one intracommunicator. Any thread may call; the calls take the engine's
-/// lock. It outlives its communicator, since others may still ask for the last decision.
+/// This member's part, for one communicator, or for both sides of an intercommunicator. Any thread
+/// may call; the calls take the engine's lock. It outlives its communicator, since others may still
+/// ask for the last decision.
 class Survivors {
  public:
   /// The one of `comm`, made when first needed.
