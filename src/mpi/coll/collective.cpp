@@ -66,7 +66,9 @@ void Collective::begin(CollectiveQueue& queue) {
 
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
-  if (const auto loss = loss_of_all(*grid_comm_)) return lose(*loss);
+  if (!decides_) {
+    if (const auto loss = loss_of_all(*grid_comm_)) return lose(*loss);
+  }
   if (queue.waiting_.front() != this || !has_tags(*grid_comm_)) return false;
   try {
     if (!begun_) {
@@ -99,7 +101,9 @@ bool Collective::advance() {
     }
   } catch (const MpiError& failure) {
     const int error_class = class_of(failure.code);
-    if (may_lose() && error_class == proc_failed()) return lose({error_class, failure.what()});
+    if (may_lose() && (error_class == proc_failed() || error_class == revoked())) {
+      return lose({error_class, failure.what()});
+    }
     std::string reason = failure.what();
     if (started_) {
       const auto earlier = earlier_failure(*grid_comm_, grid_comm_->begun);

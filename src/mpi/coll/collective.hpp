@@ -70,6 +70,8 @@ class Collective : public Operation {
   /// Unpacks results. Throws MpiError.
   virtual void finish() {}
   GridComm& grid_comm() const { return *grid_comm_; }
+  /// From now on its end is what the members agree on, whatever is lost meanwhile.
+  void decides() { decides_ = true; }
   /// All earlier operations on its communicator have ended. Until then no message of this one may
   /// go by the handle. Takes the progress lock.
   bool in_turn() const;
@@ -84,6 +86,7 @@ class Collective : public Operation {
   const char* function_;
   bool begun_ = false, started_ = false, left_ = false;
   bool waited_for_ = false;
+  bool decides_ = false;
   bool prepares_ = false;  // its communicator's commons; then it starts
   coll::Task task_;
 };

@@ -9,6 +9,8 @@
 #include "coll/engine/collectives.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sealing.hpp"
+#include "mpi/making/unfinished.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
@@ -27,11 +29,18 @@ class Beginning final : public coll::Operation {
 
 class NativeCopy final : public coll::Operation {
  public:
-  explicit NativeCopy(MPI_Request request) : request_(request) {}
+  NativeCopy(MPI_Request request, MPI_Comm made) : request_(request), made_(made) {}
+  ~NativeCopy() override {
+    if (!over_ && may_lose() && grid() != nullptr) leave_unfinished(request_, made_);
+  }
+  NativeCopy(const NativeCopy&) = delete;
+  NativeCopy& operator=(const NativeCopy&) = delete;
   bool poll() override {
     const Inside inside;
     int done = 0;
-    if (native.Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+    const int code = native.Test(&request_, &done, MPI_STATUS_IGNORE);
+    over_ = code != MPI_SUCCESS || done != 0;
+    if (code != MPI_SUCCESS) {
       throw MpiError(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
     }
     return done != 0;
@@ -39,6 +48,17 @@ class NativeCopy final : public coll::Operation {
 
  private:
   MPI_Request request_;
+  MPI_Comm made_;
+  bool over_ = false;
+};
+
+class Sealing final : public coll::Operation {
+ public:
+  explicit Sealing(Seal& seal) : seal_(seal) { seal_.say_well(); }
+  bool poll() override { return seal_.poll(); }
+
+ private:
+  Seal& seal_;
 };
 
 /// A member's final message to all others.
@@ -59,8 +79,6 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, Begin 
       hints_(hints) {}
 
 Duplication::~Duplication() {
-  // It was given up, and goes on natively: creations must still reckon with it.
-  if (may_lose() && under_way_) static_cast<void>(new NativeIdup);
   if (!registered_ && made_well_ && grid() != nullptr) native.Comm_free(&made_);
 }
 
@@ -88,7 +106,7 @@ coll::Task Duplication::duplicate(coll::Party& party) {
   // If anything fails here, the other members must learn of it.
   if (code_ == MPI_SUCCESS) {
     try {
-      coll::Pending copied(std::make_unique<NativeCopy>(copied_));
+      coll::Pending copied(std::make_unique<NativeCopy>(copied_, made_));
       co_await copied;
       made_well_ = true;
     } catch (const MpiError&) {
@@ -102,6 +120,13 @@ coll::Task Duplication::duplicate(coll::Party& party) {
     co_await tags_found;
   }
   const bool well = made_well_ && (!company || tags_.shadow() != MPI_COMM_NULL);
+  const core::Group& group = grid_comm().group;
+  std::optional<Seal> seal;
+  if (may_lose_some(group)) {
+    coll::Task spread = coll::bcast(party, std::as_writable_bytes(std::span(&context_, 1)), 0);
+    co_await spread;
+    seal.emplace(group, context_);
+  }
   const Outcome mine{context_, well ? 1U : 0U};
   std::vector<Outcome> all(static_cast<std::size_t>(grid_comm().size));
   coll::Task told = coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
@@ -114,6 +139,10 @@ coll::Task Duplication::duplicate(coll::Party& party) {
                    "a native MPI library could not make its part of the communicator (it may "
                    "have too many)");
   }
+  if (!seal) co_return;
+  decides();
+  coll::Pending sealed(std::make_unique<Sealing>(*seal));
+  co_await sealed;
 }
 
 coll::Task Duplication::find_tags(coll::Party& party) {
@@ -140,7 +169,7 @@ coll::Task Duplication::find_tags(coll::Party& party) {
       const Inside inside;
       if (native.Comm_idup(made_, &shadow, &request) != MPI_SUCCESS) co_return;
     }
-    coll::Pending copied(std::make_unique<NativeCopy>(request));
+    coll::Pending copied(std::make_unique<NativeCopy>(request, shadow));
     co_await copied;
     native.Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
     tags_ = TagRange::on(shadow);

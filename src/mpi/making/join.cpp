@@ -22,6 +22,7 @@
 #include "mpi/making/grid_barrier.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/networks.hpp"
+#include "mpi/making/unfinished.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/face.hpp"
@@ -256,7 +257,10 @@ void join_grid(ProgressBy by) {
     hear_of_wrong_calls();
     hear_of_survivors();
     start_native_progress(by, threads_multiple());
-    if (environment.survives) drain_revoked();
+    if (environment.survives) {
+      drain_revoked();
+      tidy_unfinished();
+    }
     agree_on_limits();
     make_channels(*joined);
     if (environment.survives) outlast_joining(joined->world_comm);

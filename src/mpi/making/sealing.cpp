@@ -7,7 +7,6 @@
 #include "mpi/comm/survival.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/survival_errors.hpp"
-#include "mpi/survival/agreeing.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -21,6 +20,10 @@ constexpr std::uint32_t kWell = 1, kUnrevoked = 2;
   }
   if ((decision.flags & kUnrevoked) == 0) throw MpiError(revoked(), kRevoked);
   throw MpiError(MPI_ERR_OTHER, "another member has given up the call");
+}
+
+void require_done(const core::Group& group, const core::Decision& decision) {
+  if ((decision.flags & kWell) == 0 || !decision.failed.empty()) throw_undone(group, decision);
 }
 
 }  // namespace
@@ -51,9 +54,23 @@ bool sealed(const core::Group& group, std::uint64_t context,
   }
   Agreeing agreeing = say(well ? kWell | kUnrevoked : kUnrevoked);
   if (!well) return false;
-  const core::Decision decision = agreeing.wait();
-  if ((decision.flags & kWell) == 0 || !decision.failed.empty()) throw_undone(group, decision);
+  require_done(group, agreeing.wait());
   return true;
+}
+
+Seal::~Seal() {
+  if (agreeing_ || grid() == nullptr) return;
+  Agreeing(group_, context_, kUnrevoked, Agreeing::Call::Make);
+}
+
+void Seal::say_well() {
+  agreeing_.emplace(group_, context_, kWell | kUnrevoked, Agreeing::Call::Make);
+}
+
+bool Seal::poll() {
+  const std::optional<core::Decision> decision = agreeing_->poll();
+  if (decision) require_done(group_, *decision);
+  return decision.has_value();
 }
 
 void meet_living(const GridCommRef& comm) {
