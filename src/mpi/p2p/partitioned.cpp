@@ -1,5 +1,5 @@
-// MPI-4.1 section 4.2: partitioned communication. The native library handles peers in this cluster;
-// partitioned.hpp has the rest.
+// MPI-4.1 section 4.2: partitioned communication. The native library handles peers in this cluster,
+// if nothing need end its messages early; partitioned.hpp has the rest.
 #include "mpi/p2p/partitioned.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "mpi/comm/survival.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/grid_request.hpp"
@@ -107,7 +108,7 @@ ISTHMUS_MPI(Psend_init)
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   GridComm* const g = grid_comm(comm);
   const int local = g == nullptr ? dest : g->native_rank_of(dest);
-  if (g == nullptr || local >= 0 || dest == MPI_PROC_NULL) {
+  if (g == nullptr || (local >= 0 && !may_lose()) || dest == MPI_PROC_NULL) {
     return tracked_native(native.Psend_init(buf, partitions, count, datatype,
                                             local >= 0 ? local : dest, tag, comm, info, request),
                           request);
@@ -132,7 +133,7 @@ ISTHMUS_MPI(Precv_init)
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   GridComm* const g = grid_comm(comm);
   const int local = g == nullptr ? source : g->native_rank_of(source);
-  if (g == nullptr || local >= 0 || source == MPI_PROC_NULL) {
+  if (g == nullptr || (local >= 0 && !may_lose()) || source == MPI_PROC_NULL) {
     return tracked_native(native.Precv_init(buf, partitions, count, datatype,
                                             local >= 0 ? local : source, tag, comm, info, request),
                           request, local >= 0 && g != nullptr ? source : MPI_PROC_NULL);
