@@ -53,6 +53,19 @@ def test_a_closed_port_turns_away_who_waits_and_who_comes(ports, answers):
     assert ports.close(port)["error"] == "port"
 
 
+def test_ranks_that_have_failed_wait_no_longer(ports, answers):
+    port, other = ports.open(0)["port"], ports.open(5)["port"]
+    ports.accept(port, answers.caller(4))
+    ports.connect(other, answers.caller(2))
+    ports.connect(other, answers.caller(6))
+    ports.lose(range(4, 6))
+    assert 4 not in answers.given
+    assert [answers.given[rank]["error"] for rank in (2, 6)] == ["port", "port"]
+    ports.connect(port, answers.caller(3))
+    ports.accept(port, answers.caller(1, context=8))
+    assert answers.given[3] == {"peer": 1, "context": 8}
+
+
 def test_a_port_of_another_run_is_called_so(ports, answers):
     other = Ports("job-2").open(0)["port"]
     ports.connect(other, answers.caller(1))

@@ -96,7 +96,7 @@ class Job:
         limits = options.limits
         self._extensions = Extensions()
         self._surviving = Surviving(
-            plan, self._members, self._ending, limits, voice, self._extensions
+            plan, self._members, self._ending, limits, voice, self._extensions, ports.lose
         )
         self._extending: Extending | None = None
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)

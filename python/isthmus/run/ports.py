@@ -3,7 +3,7 @@
 The launcher keeps them: it outlives every process of the program, and every agent can ask it."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from isthmus.run import portname
@@ -89,6 +89,16 @@ class Ports:
         port = self._ports.get(name)
         if port and caller in port.connecting:
             port.connecting.remove(caller)
+
+    def lose(self, ranks: Container[int]) -> None:
+        """These ranks have failed: they wait no longer, and their ports are closed."""
+        for name, port in list(self._ports.items()):
+            for queue in (port.accepting, port.connecting):
+                living = [caller for caller in queue if caller.rank not in ranks]
+                queue.clear()
+                queue.extend(living)
+            if port.opener in ranks:
+                self.close(name)
 
     def publish(self, service: str, port: str) -> Message:
         if service in self._names:

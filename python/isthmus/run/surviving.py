@@ -3,7 +3,7 @@ failing.py decides which fail."""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
@@ -33,7 +33,9 @@ class Surviving:
         limits: Limits,
         voice: Voice,
         extensions: Extensions,
+        lost: Callable[[Container[int]], None],
     ) -> None:
+        """`lost` gets the nodes of the ranks of each cluster that has failed."""
         self._plan = plan
         self._extensions = extensions
         self.failures: list[tuple[int, str]] = []
@@ -42,6 +44,7 @@ class Surviving:
         self._ending = ending
         self._limits = limits
         self._voice = voice
+        self._lost = lost
         self._failing = Failing(
             plan.survival,
             [(cluster.name, cluster.block.size) for cluster in plan.clusters],
@@ -253,6 +256,10 @@ class Surviving:
         left = self._failing.left + self._later()
         if not quiet:
             self._voice.say(f"{said}; {left} cluster{'s go' if left != 1 else ' goes'} on")
+        world = [*self._plan.clusters, *self._plan.grown]
+        if cluster < len(world):
+            block = world[cluster].block
+            self._lost(range(block.first, block.first + block.size))
         for member in self._members:
             if not member.lost and not member.leaving:
                 self._members.later(member.agent.send("failed", cluster=cluster, message=said))

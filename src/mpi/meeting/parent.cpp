@@ -3,7 +3,9 @@
 #include <memory>
 #include <string>
 
+#include "coll/engine/party.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/face.hpp"
@@ -35,9 +37,14 @@ ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
   return shielded(MPI_COMM_NULL, "MPI_Comm_get_parent", [&] {
     int code = MPI_SUCCESS;
     if (!known.connected) {
-      code = meet_at_port(
-          At::Connect, [port] { return PortCall{port}; }, 0, MPI_COMM_WORLD, &known.handle);
       known.connected = true;
+      try {
+        code = meet_at_port(
+            At::Connect, [port] { return PortCall{port}; }, 0, MPI_COMM_WORLD, &known.handle);
+      } catch (const MpiError&) {
+        if (!may_lose()) throw;
+        known.handle = MPI_COMM_NULL;  // the parents have failed
+      }
       if (code == MPI_SUCCESS) known.comm = share_comm(known.handle);
     }
     *parent = of(known);
