@@ -28,7 +28,8 @@ struct Target::Partner {
 
 /// Data of an origin's on its way into the window. Its own last owner, like the next.
 struct Target::Landing final : core::RecvOp, core::Completion {
-  Landing(Target& target_, int rank_, Partner& origin_) : target(target_), rank(rank_), origin(origin_) {
+  Landing(Target& target_, int rank_, Partner& origin_)
+      : target(target_), rank(rank_), origin(origin_) {
     then = this;
     ++origin.landing;
     ++target.under_way_;

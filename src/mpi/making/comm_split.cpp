@@ -61,7 +61,8 @@ int split(const GridCommRef& parent, int colour, int key, const TopologyRef& top
                        made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); },
+      result);
 }
 
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {

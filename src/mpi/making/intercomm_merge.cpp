@@ -52,7 +52,8 @@ int merge(const GridCommRef& parent, bool high, MPI_Comm* result) {
     return finish_comm(group, choices.front().context, part, nullptr, parent->session, made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); },
+      result);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* re
                             parent->session, made);
   };
   return make_together(
-      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); }, result);
+      make, [&](bool mine) { return all_succeeded(parent, choices.front().context, mine); },
+      result);
 }
 
 }  // namespace isthmus::face

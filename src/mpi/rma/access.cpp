@@ -6,9 +6,9 @@
 #include <iterator>
 #include <utility>
 
+#include "mpi/comm/survival.hpp"
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/datatype/map_of.hpp"
-#include "mpi/comm/survival.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/watched.hpp"
 #include "mpi/process/error.hpp"
@@ -53,7 +53,8 @@ class AccessOperation final : public Operation {
   int node_;  // of the target
 };
 
-/// Throws if no epoch allows access to a rank, or it has failed. Locks it, if MPI_Win_lock_all must.
+/// Throws if no epoch allows access to a rank, or it has failed. Locks it, if MPI_Win_lock_all
+/// must.
 void check_access(GridWindow& window, int rank) {
   check_alive(window, {rank});
   bool lock = false;

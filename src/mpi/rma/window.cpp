@@ -3,8 +3,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/base/mutex.hpp"
 #include "coll/engine/party.hpp"
+#include "core/base/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/native/entry.hpp"
