@@ -1,0 +1,244 @@
+/* A cluster fails while others make communicators of two sides, or use them. sides CASE
+ * [MICROSECONDS]: all cases run, CASE first. Without a time, the victim fails before it. With one,
+ * the victim takes part in all, and fails after that time. Nobody waits for ever, and a
+ * communicator is made by all that live or by none. */
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "../../../include/isthmus.h"
+#include "../../programs/checking.h"
+
+enum { MOST = 64 };
+static const char* const kVictim = "west";
+
+static int rank, size, living; /* ranks that live */
+static int dead[MOST], takes_part, first_alive, victim;
+static MPI_Comm alive; /* of those that live; null at the victim */
+/* Made before: sides that interleave in all clusters, those with the victim on one side, and one
+   side of living ranks each. */
+static MPI_Comm half, inter, with_victim, across_victim, talking;
+static char port[MPI_MAX_PORT_NAME];
+
+static int of_all(int mine) {
+  int sum = mine;
+  if (alive != MPI_COMM_NULL) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, alive);
+  return sum;
+}
+static int class_of(int code) {
+  int class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
+  return class;
+}
+static void expect_well(int code, const char* what) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+  CHECK(code == MPI_SUCCESS || dead[rank], "%s: %s", what, text);
+}
+/* The call has made `comm` at all that live and take part, or raised an error at all. */
+static void expect_loss(int code, MPI_Comm* comm, int members, const char* what) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length, made;
+  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+  CHECK(code != MPI_SUCCESS || takes_part, "%s has succeeded", what);
+  CHECK(dead[rank] || code == MPI_SUCCESS || class_of(code) == ISTHMUS_ERR_PROC_FAILED, "%s: %s",
+        what, text);
+  made = of_all(code == MPI_SUCCESS && *comm != MPI_COMM_NULL);
+  CHECK(dead[rank] || made == 0 || made == members, "%s: %d of %d have made it", what, made,
+        members);
+  if (code == MPI_SUCCESS && *comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+}
+static MPI_Comm quiet(MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
+static void set_up(void) {
+  const int remote = rank % 2 ? first_alive : first_alive + 1;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+  quiet(half);
+  MPI_Intercomm_create(half, first_alive / 2, MPI_COMM_WORLD, remote, 5, &inter);
+  quiet(inter);
+  MPI_Comm_split(MPI_COMM_WORLD, dead[rank], 0, &with_victim);
+  quiet(with_victim);
+  MPI_Intercomm_create(with_victim, 0, MPI_COMM_WORLD, dead[rank] ? first_alive : victim, 6,
+                       &across_victim);
+  quiet(across_victim);
+  MPI_Comm_dup(MPI_COMM_WORLD, &talking);
+  if (rank == first_alive) MPI_Open_port(MPI_INFO_NULL, port);
+  MPI_Bcast(port, sizeof port, MPI_CHAR, first_alive, MPI_COMM_WORLD);
+}
+
+/* Both sides have ranks of the victim, and both leaders live. */
+static void create(void) {
+  const int remote = rank % 2 ? first_alive : first_alive + 1;
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = MPI_Intercomm_create(half, first_alive / 2, MPI_COMM_WORLD, remote, 7, &made);
+  expect_loss(code, &made, living, "MPI_Intercomm_create");
+}
+/* The other leader fails. */
+static void create_lead(void) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = MPI_Intercomm_create(with_victim, 0, MPI_COMM_WORLD,
+                                        dead[rank] ? first_alive : victim, 8, &made);
+  expect_loss(code, &made, living, "MPI_Intercomm_create with a leader that fails");
+}
+static void merge(void) {
+  MPI_Comm made = MPI_COMM_NULL;
+  int code = MPI_Intercomm_merge(inter, rank % 2, &made);
+  expect_loss(code, &made, living, "MPI_Intercomm_merge");
+  code = MPI_Intercomm_merge(across_victim, dead[rank], &made);
+  expect_loss(code, &made, living, "MPI_Intercomm_merge across");
+}
+static void connect(void) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = rank % 2 == first_alive % 2
+                       ? MPI_Comm_accept(port, MPI_INFO_NULL, first_alive / 2, half, &made)
+                       : MPI_Comm_connect(port, MPI_INFO_NULL, first_alive / 2, half, &made);
+  expect_loss(code, &made, living, "MPI_Comm_connect");
+}
+static void split(void) {
+  MPI_Comm made = MPI_COMM_NULL;
+  int code = MPI_Comm_split(inter, rank / 2 % 2, 0, &made);
+  expect_loss(code, &made, living, "MPI_Comm_split of two sides");
+  code = MPI_Comm_dup(inter, &made);
+  expect_loss(code, &made, living, "MPI_Comm_dup of two sides");
+}
+static void plain(void) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request request;
+  MPI_Group all;
+  int code = MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  expect_loss(code, &made, living, "MPI_Comm_dup");
+  code = MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &made);
+  expect_loss(code, &made, living, "MPI_Comm_split");
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  code = MPI_Comm_create_group(MPI_COMM_WORLD, all, 9, &made);
+  expect_loss(code, &made, living, "MPI_Comm_create_group");
+  code = MPI_Comm_create(MPI_COMM_WORLD, all, &made);
+  expect_loss(code, &made, living, "MPI_Comm_create");
+  MPI_Group_free(&all);
+  code = MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_loss(code, &made, living, "MPI_Comm_idup");
+}
+#if MPI_VERSION >= 4
+/* Both are in one cluster. */
+static void end_partitioned(void) {
+  MPI_Request request;
+  int data[8] = {0}, code;
+  if (rank == first_alive) {
+    MPI_Precv_init(data, 2, 4, MPI_INT, first_alive + 1, 3, talking, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    isthmus_comm_revoke(talking);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(class_of(code) == ISTHMUS_ERR_REVOKED, "a partitioned receive: class %d", class_of(code));
+    MPI_Request_free(&request);
+  }
+}
+#endif
+
+static int agreed(int flag, int class) {
+  MPI_Request request;
+  int code = isthmus_comm_iagree(inter, &flag, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(class_of(code) == class, "agreeing: class %d", class_of(code));
+  return flag;
+}
+static void go_on_as_two_sides(void) {
+  const int mine = rank % 2 ? 0x0F : 0x3C, theirs = rank % 2 ? 0x3C : 0x0F;
+  int failed = 0, revoked = 0, flag = mine, here, there, code;
+  MPI_Group group;
+  MPI_Comm left;
+  while (failed == 0) {
+    isthmus_comm_get_failed(inter, &group);
+    MPI_Group_size(group, &failed);
+    if (failed > 0) MPI_Group_free(&group);
+  }
+  CHECK(failed == size - living, "%d have failed", failed);
+  code = isthmus_comm_agree(inter, &flag);
+  CHECK(class_of(code) == ISTHMUS_ERR_PROC_FAILED && flag == theirs, "class %d, flag %x",
+        class_of(code), flag);
+  isthmus_comm_failure_ack(inter);
+  CHECK(agreed(mine, MPI_SUCCESS) == theirs, "not the flags of the other side");
+  expect_well(isthmus_comm_shrink(inter, &left), "shrinking two sides");
+  MPI_Comm_size(left, &here);
+  MPI_Comm_remote_size(left, &there);
+  CHECK(here + there == living, "%d and %d", here, there);
+  expect_well(MPI_Barrier(quiet(left)), "a barrier of two sides");
+  MPI_Comm_free(&left);
+  if (rank == first_alive) isthmus_comm_revoke(inter);
+  while (!revoked) isthmus_comm_is_revoked(inter, &revoked);
+  CHECK(class_of(MPI_Barrier(inter)) == ISTHMUS_ERR_REVOKED, "it is not revoked");
+  expect_well(isthmus_comm_shrink(inter, &left), "shrinking revoked sides");
+  expect_well(MPI_Barrier(quiet(left)), "a barrier of two sides");
+  MPI_Comm_free(&left);
+}
+static void disconnect(void) {
+  MPI_Comm copy = half;
+  expect_well(MPI_Comm_disconnect(&copy), "MPI_Comm_disconnect");
+  CHECK(copy == MPI_COMM_NULL, "it is not freed");
+  half = MPI_COMM_NULL;
+  expect_well(MPI_Comm_disconnect(&across_victim), "MPI_Comm_disconnect of two sides");
+  CHECK(across_victim == MPI_COMM_NULL, "it is not freed");
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {
+    {"create", create}, {"create_lead", create_lead},
+    {"merge", merge},   {"connect", connect},
+    {"split", split},   {"plain", plain},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void fail_now(int signal) {
+  (void)signal;
+  raise(SIGKILL);
+}
+
+int main(int argc, char** argv) {
+  int first = -1, mine;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  quiet(MPI_COMM_WORLD);
+  takes_part = argc > 2;
+  mine = !strcmp(isthmus_cluster_name(isthmus_cluster()), kVictim);
+  MPI_Allgather(&mine, 1, MPI_INT, dead, 1, MPI_INT, MPI_COMM_WORLD);
+  MPI_Comm_split(MPI_COMM_WORLD, mine ? MPI_UNDEFINED : 0, 0, &alive);
+  victim = first_alive = -1;
+  for (int r = 0; r < size; ++r) {
+    if (dead[r] && victim < 0) victim = r;
+    if (!dead[r] && first_alive < 0) first_alive = r;
+    living += !dead[r];
+  }
+  for (int i = 0; i < CASES; ++i) {
+    if (!strcmp(cases[i].name, argv[1])) first = i;
+  }
+  if (first < 0) return 2;
+  set_up();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (mine && !takes_part) {
+    if (rank == victim) raise(SIGKILL);
+    for (;;) pause();
+  }
+  if (rank == victim) {
+    const struct itimerval when = {{0, 0}, {0, 1 + atoi(argv[2])}};
+    signal(SIGALRM, fail_now);
+    setitimer(ITIMER_REAL, &when, NULL);
+  }
+  for (int i = 0; i < CASES; ++i) cases[(first + i) % CASES].run();
+  while (mine) pause();
+  go_on_as_two_sides();
+#if MPI_VERSION >= 4
+  end_partitioned();
+#endif
+  disconnect();
+  if (rank == first_alive) printf("%d of %d go on\n", living, size);
+  MPI_Finalize();
+  return 0;
+}
