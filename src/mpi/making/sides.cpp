@@ -81,6 +81,15 @@ void confirm(const Side& side, bool mine) {
   }
 }
 
+/// As confirm() of a member that has an error already, which counts.
+void deny(const Side& side) {
+  try {
+    both_succeeded(side, false);
+  } catch (const MpiError& later) {
+    static_cast<void>(later);
+  }
+}
+
 }  // namespace
 
 Words tell(const Side& side, const std::function<Words()>& words) {
@@ -133,12 +142,7 @@ Meeting meet_remote(const Side& side) {
       return theirs;
     });
   } catch (const MpiError&) {
-    if (met) {
-      try {
-        confirm(side, false);
-      } catch (const MpiError&) {  // the first error counts
-      }
-    }
+    if (met) deny(side);
     throw;
   }
   Meeting meeting{{std::move(local), group_from_words(std::span(told).subspan(kHead))},
