@@ -35,7 +35,7 @@ std::int32_t number_of(int error_class) {
   return found == kClasses.end() ? 0 : static_cast<std::int32_t>(found - kClasses.begin());
 }
 
-int class_of(std::int32_t number) {
+int class_of_number(std::int32_t number) {
   if (number == kProcFailed) return proc_failed();
   if (number == kRevokedClass) return revoked();
   return kClasses[std::min(static_cast<std::size_t>(number), kClasses.size() - 1)];
@@ -109,7 +109,7 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   told.resize(static_cast<std::size_t>(head[1]));
   spread(side, told);
   if (head[0] < 0) return told;
-  throw MpiError(class_of(head[0]), std::string(told.begin(), told.end()));
+  throw MpiError(class_of_number(head[0]), std::string(told.begin(), told.end()));
 }
 
 // A leader's first two words are its offer of the context, one shows whether its side comes from a

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-int class_of(const std::string& name) {
+int class_named(const std::string& name) {
   static const std::map<std::string, int> classes{
       {"port", MPI_ERR_PORT},   {"name", MPI_ERR_NAME}, {"service", MPI_ERR_SERVICE},
       {"spawn", MPI_ERR_SPAWN}, {"info", MPI_ERR_INFO}, {"arg", MPI_ERR_ARG}};
@@ -38,7 +38,7 @@ json ask_launcher(const json& request) {
   json answer = core::parse_any(*reply);
   if (!answer.is_object()) throw MpiError(MPI_ERR_OTHER, "the launcher's answer is no answer");
   if (const auto error = answer.find("error"); error != answer.end()) {
-    throw MpiError(class_of(error->is_string() ? error->get<std::string>() : ""),
+    throw MpiError(class_named(error->is_string() ? error->get<std::string>() : ""),
                    text_of(answer, "message"));
   }
   return answer;
