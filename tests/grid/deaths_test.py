@@ -134,7 +134,7 @@ def test_seven_of_eight_clusters_die(deaths: Deaths) -> None:
 
 def test_two_clusters_of_a_hundred_ranks_die(deaths: Deaths) -> None:
     deaths.start(4, 25)
-    deaths.kill([deaths.rank(0)], 0)
+    deaths.kill([deaths.rank(1)], 1)
     deaths.kill([deaths.launcher(2)], 2)
     deaths.ends_with("50 of 100")
 

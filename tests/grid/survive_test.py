@@ -43,6 +43,15 @@ def test_a_cluster_fails_with_one_rank(isthmus, programs, grid, how: str) -> Non
     assert out == "4 of 6 ranks, 200 steps\n"
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_revoked_communicators_are_shrunk_again_and_again(isthmus, programs, library: str) -> None:
+    """Ranks of a cluster end their agreement at different times, so some already make the native
+    communicator while others still throw messages of the revoked one away."""
+    program = mpis.ALL[library].build(SURVIVE / "again.c", programs)
+    done = isthmus("run", "--survive", "-n", 24, program, 60, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "60 rounds\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     ("at_once", "later"), [("west,south", ""), ("east", "south"), ("north", "east")]
 )

@@ -70,7 +70,7 @@ class Collective : public Operation {
   /// Unpacks results. Throws MpiError.
   virtual void finish() {}
   GridComm& grid_comm() const { return *grid_comm_; }
-  /// From now on its end is what the members agree on, whatever is lost meanwhile.
+  /// The members agree on its end from now on. A loss does not end it.
   void decides() { decides_ = true; }
   /// All earlier operations on its communicator have ended. Until then no message of this one may
   /// go by the handle. Takes the progress lock.

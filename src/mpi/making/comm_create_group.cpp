@@ -19,6 +19,7 @@
 #include "mpi/making/from_group.hpp"
 #include "mpi/making/local_vote.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/native_group.hpp"
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -128,8 +129,8 @@ int native_create_from_group(const GridComm& parent, const std::vector<int>& loc
   return code;
 }
 
-int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
-                        MPI_Comm* result) {
+int native_create_group(const GridComm& parent, const std::vector<int>& local,
+                        std::uint64_t context, int tag, MPI_Comm* result) {
   std::vector<int> native_ranks;
   native_ranks.reserve(local.size());
   for (const int rank : local) native_ranks.push_back(parent.native_rank_of(rank));
@@ -141,10 +142,7 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
   code = native.Group_incl(all, static_cast<int>(native_ranks.size()), native_ranks.data(), &some);
   native.Group_free(&all);
   if (code != MPI_SUCCESS) return code;
-  {
-    const NativeCreation creation;
-    code = parked(native.Comm_create_group, parent.native, some, tag, result);
-  }
+  code = create_native_group(parent.native, parent.session, some, context, tag, result);
   native.Group_free(&some);
   return code;
 }
@@ -179,7 +177,7 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, cons
     MPI_Comm native_part = MPI_COMM_NULL;
     const int code = from != nullptr
                          ? native_create_from_group(parent, members.local, *from, &native_part)
-                         : native_create_group(parent, members.local, tag, &native_part);
+                         : native_create_group(parent, members.local, context, tag, &native_part);
     if (code != MPI_SUCCESS) return code;
     return finish_comm(group, context, native_part, nullptr,
                        from != nullptr ? from->session : parent.session, made);

@@ -6,14 +6,13 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/comm/inter.hpp"
-#include "mpi/making/creation.hpp"
 #include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/native_group.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/survival_errors.hpp"
 #include "mpi/process/traffic.hpp"
-#include "mpi/request/native_progress.hpp"
 #include "mpi/survival/agreeing.hpp"
 
 namespace isthmus::face {
@@ -22,32 +21,20 @@ namespace {
 /// Flag of the outcome: this member has made its part.
 constexpr std::uint32_t kMade = 1;
 
-/// The program's handler of errors, as MPI_Comm_split gives it to its communicators.
-void inherit_handler(MPI_Comm from, MPI_Comm to) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (native.Comm_get_errhandler(from, &handler) != MPI_SUCCESS) return;
-  native.Comm_set_errhandler(to, handler);
-  native.Errhandler_free(&handler);
-}
-
 /// The native communicator of all members here: a cluster fails as a whole. Not by a collective of
 /// the handle, since others of its members may have left one halfway.
-int make_native_part(const GridComm& parent, MPI_Comm* made) {
+int make_native_part(const GridComm& parent, std::uint64_t context, MPI_Comm* made) {
   constexpr int kTag = traffic::kPromisedTags;  // hardly the program's
   const Inside inside;
   MPI_Group members = MPI_GROUP_NULL;
   int code = native.Comm_group(parent.native, &members);
   if (code != MPI_SUCCESS) return code;
-  {
-    const NativeCreation creation;
-    code = parked(native.Comm_create_group, parent.native, members, kTag, made);
-  }
+  code = create_native_group(parent.native, parent.session, members, context, kTag, made);
   native.Group_free(&members);
-  if (code == MPI_SUCCESS) inherit_handler(parent.native, *made);
   return code;
 }
 
-/// Those of `group` that live. `failed`: of the whole.
+/// The living members of `group`. `failed`: of the whole communicator.
 core::Group living(const core::Group& group, const core::Group& failed) {
   std::vector<int> ranks;
   for (const int node : failed.nodes()) {
@@ -62,7 +49,7 @@ int make_sides(const GridComm& parent, const core::Decision& decision, MPI_Comm*
   require(sides.local.size() > 0 && sides.remote.size() > 0, proc_failed(),
           "all members of one side have failed");
   MPI_Comm native_part = MPI_COMM_NULL;
-  const int code = make_native_part(parent, &native_part);
+  const int code = make_native_part(parent, decision.word, &native_part);
   if (code != MPI_SUCCESS) return code;
   return finish_intercomm(sides, decision.word, native_part, parent.session, made);
 }
@@ -70,7 +57,7 @@ int make_sides(const GridComm& parent, const core::Decision& decision, MPI_Comm*
 int make_part(const GridComm& parent, const core::Decision& decision, MPI_Comm* made) {
   if (parent.inter) return make_sides(parent, decision, made);
   MPI_Comm native_part = MPI_COMM_NULL;
-  const int code = make_native_part(parent, &native_part);
+  const int code = make_native_part(parent, decision.word, &native_part);
   if (code != MPI_SUCCESS) return code;
   const core::Group left = parent.group.exclude(decision.failed.ranks());
   return finish_comm(left, decision.word, native_part, nullptr, parent.session, made);

@@ -8,6 +8,7 @@
 #include "mpi/making/creation.hpp"
 #include "mpi/making/from_group.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/native_group.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
@@ -73,21 +74,17 @@ int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm mod
   int code = native.Group_incl(native_world_of(session), static_cast<int>(local.size()),
                                local.data(), &members);
   if (code != MPI_SUCCESS) return code;
-  const NativeCreation creation;
   const bool of_session = session && sessions_have_buffers();
   if (of_session) {
+    const NativeCreation creation;
     code = native_from_group(members, "isthmus-intercomm-" + std::to_string(context), result);
   } else {
-    code = parked(native.Comm_create_group, MPI_COMM_WORLD, members, tag_of(context), result);
+    code = create_native_group(MPI_COMM_WORLD, session, members, context, tag_of(context), result);
   }
   native.Group_free(&members);
   if (of_session) require_success(code, kNotMadeNatively);
   if (code != MPI_SUCCESS) return code;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (native.Comm_get_errhandler(model, &handler) == MPI_SUCCESS) {
-    native.Comm_set_errhandler(*result, handler);
-    native.Errhandler_free(&handler);
-  }
+  inherit_handler(model, *result);
   return MPI_SUCCESS;
 }
 

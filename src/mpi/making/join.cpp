@@ -139,7 +139,7 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  // With one cluster all is native; but profiles, other runs and spare clusters need its gateway.
+  // A run of one cluster is native, but profiles, other runs and spare clusters need its gateway.
   // Reproducible reductions need the grid.
   const auto is_set = [](const char* name) { return setting(name) != nullptr; };
   if (world.clusters.size() < 2 && !made->reproducible && !is_set("ISTHMUS_PROFILE") &&

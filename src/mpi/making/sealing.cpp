@@ -11,7 +11,7 @@
 namespace isthmus::face {
 namespace {
 
-// What a member says: its exchange has ended well, and not by a revocation.
+// The flags of a member: its exchange has ended well, and no revocation has ended it.
 constexpr std::uint32_t kWell = 1, kUnrevoked = 2;
 
 [[noreturn]] void throw_undone(const core::Group& group, const core::Decision& decision) {

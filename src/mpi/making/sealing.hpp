@@ -19,7 +19,8 @@ namespace isthmus::face {
 /// of several: just the exchange.
 bool sealed(const core::Group& group, std::uint64_t context, const std::function<bool()>& exchange);
 
-/// The same in steps, for a call that does not wait. What it has said when it is destroyed counts.
+/// The same in steps, for a call that does not wait. A seal that is destroyed early keeps its
+/// flags.
 class Seal {
  public:
   /// All members know `context`.

@@ -25,7 +25,7 @@ namespace {
 constexpr std::array kClasses{MPI_ERR_OTHER,   MPI_ERR_COMM,  MPI_ERR_PORT, MPI_ERR_NAME,
                               MPI_ERR_SERVICE, MPI_ERR_SPAWN, MPI_ERR_INFO, MPI_ERR_ARG};
 
-// These numbers follow, since the libraries' own classes are no constants.
+// The libraries' own classes are not constants, so these have numbers behind the others.
 constexpr std::int32_t kProcFailed = kClasses.size(), kRevokedClass = kProcFailed + 1;
 
 std::int32_t number_of(int error_class) {

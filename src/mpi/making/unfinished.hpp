@@ -1,5 +1,5 @@
 // Native duplications whose operations have been given up, in a run whose clusters may fail.
-// Nothing ends them early, so they are looked after until they end.
+// They cannot be ended early, so each is tested until it ends.
 #pragma once
 
 #include "mpi/native/native.hpp"

@@ -59,6 +59,16 @@ constexpr int courier_tag(int range, int program_tag, int native_upper_bound) {
   return first + static_cast<int>(wanted % number);
 }
 
+/// The end of the lower half, beyond the ranges if the library has many tags: native creations of
+/// communicators (making/native_group.hpp). In MPICH they have a context of their own.
+constexpr int creation_tag(std::uint64_t context, int tag, int native_upper_bound) {
+  constexpr std::uint64_t kMost = 1 << 24;
+  const auto half = static_cast<std::uint64_t>(native_upper_bound / 2);
+  const std::uint64_t mixed =
+      ((context >> 32) * 0x9E37 + (context >> 1)) * 4099 + static_cast<std::uint64_t>(tag);
+  return static_cast<int>(half - mixed % std::min(kMost, half));
+}
+
 // In the engine, which has as many tags as an int:
 /// The barrier that ends the grid: beside the collectives of MPI_COMM_WORLD, in their context.
 constexpr int kGridBarrier = kPromisedTags + 1;

@@ -32,6 +32,16 @@ TEST(Traffic, TwinsHaveTheLastQuarter) {
   }
 }
 
+TEST(Traffic, CreationsAreBeyondTheRanges) {
+  const long long end = 1LL * ranges(INT_MAX, kMostClusters) * range_size(kMostClusters);
+  for (std::uint64_t context = 0; context < 10'000; ++context) {
+    const int tag = creation_tag(context << 20, 7, INT_MAX);
+    EXPECT_GE(tag, end);
+    EXPECT_LT(tag, courier_tag(0, 0, INT_MAX));
+    EXPECT_GE(creation_tag(context << 20, 7, kPromisedTags), 0);
+  }
+}
+
 TEST(Traffic, MoreRangesThanMpichHasContextIds) { EXPECT_GT(ranges(kMpich, 1000), 2048); }
 
 TEST(Traffic, CourierTagsStayWithinWhatMpiPromises) {

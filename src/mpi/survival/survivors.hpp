@@ -26,7 +26,7 @@ class Survivors {
  public:
   /// The one of `comm`, made when first needed.
   static std::shared_ptr<Survivors> of(const GridComm& comm);
-  /// That of a group, in which this process has rank `me`, for a context that is no communicator's.
+  /// The one of a group, in which this process has rank `me`. No communicator has `context`.
   static std::shared_ptr<Survivors> of(std::uint64_t context, int me, const core::Group& group);
 
   using Ticket = std::uint64_t;
