@@ -1,7 +1,8 @@
-/* How long survivors wait: surviving FILE. The last rank writes the time to FILE, and kills itself.
-   The others revoke and shrink. Prints one line from rank 0, in seconds of the clock that all hosts
-   of a lab share: the number of survivors; when the first and the last got the error; when the last
-   began to shrink, and when the last had the new communicator; the same of a second shrink. */
+/* Measures how long survivors wait: surviving FILE. The last rank writes the time to FILE, and
+   kills itself. The others revoke and shrink. Rank 0 prints one line of times. They are seconds of
+   the clock that all hosts of a lab share. The line has the number of survivors, and the times when
+   the first and the last got the error. Two times follow for each of two shrinks: the last survivor
+   begins, and the last has the new communicator. */
 #include <isthmus.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
-"""How fast a run goes on without a cluster that has failed: the figures of docs/surviving.md.
+"""Measures how fast a run goes on without a failed cluster, for docs/surviving.md.
 
 Usage: python bench/surviving.py [--delay '5 ms'] [--times 10] [--cc mpicc.openmpi]
 
 In a lab of four clusters of 16 ranks and one of one rank, that one kills itself. Prints the median
-and the worst: from that to the error at the last of the 64 survivors; of the shrink, from the last
-survivor that begins to the last that ends; of a second shrink, in which nobody has failed.
+and the worst of three times. The first ends with the error at the last of the 64 survivors. The
+second is a shrink, from the last survivor that begins to the last that ends. The third is a shrink
+without a failure.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ static int make_step(void) {
 
 /* ---- copies ---- */
 
-/* The partner is so many ranks further: the least number that leads every rank to another cluster.
+/* The distance in ranks to the partner: the least one that leads every rank to another cluster.
  * If one cluster has more than half of the ranks, there is none. */
 static int distance_to_partner(const int* cluster) {
   for (int distance = 1; distance < size; ++distance) {

@@ -103,7 +103,7 @@ class Solver:
 
 
 def distance_to_partner(clusters: list[str]) -> int:
-    """The partner is so many ranks further: the least number that leads every rank to another
+    """The distance in ranks to the partner: the least one that leads every rank to another
     cluster. If one cluster has more than half of the ranks, there is none."""
     size = len(clusters)
     for distance in range(1, size):

@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = mpis.ROOT / "examples"
 INCLUDE = mpis.ROOT / "include"
 GRID = "".join(f"[cluster.{name}]\nslots = 2\n" for name in ("east", "west", "north", "south"))
-# Of the same bits with a death and without, and in both languages.
+# The result is the same with a death and without, and in both languages.
 MIDDLE = "12.120989689417 degrees in the middle; 6 ranks are left\n"
 
 

@@ -57,7 +57,7 @@ class Run:
 
 
 def test_a_site_is_cut_off(standing, tmp_path):
-    """For longer than the patience of its links. Of equal sites the last one fails."""
+    """The cut is longer than the patience of its links. If sites are equal, the last one fails."""
     lab = standing("trio", "--nodes", 1)
     libraries = {"a": "openmpi4", "b": "mpich5", "c": "mpich4"}
     run = Run(lab, tmp_path, libraries, 1, 'patience = "4 s"\n')

@@ -22,8 +22,9 @@ def config(
         ),
     ] = False,
 ) -> None:
-    """Print compiler flags and folders for programs that ask for the topology of the grid, or
-    that go on without clusters that fail.
+    """Print compiler flags and folders for programs that ask for the topology of the grid.
+
+    They are also for programs that go on without clusters that fail.
 
     [bold]mpicc $(isthmus config --cflags) app.c[/bold]
     [bold]mpicc $(isthmus config --ulfm) app.c[/bold]

@@ -32,7 +32,7 @@ class Extension:
 
 
 class Extensions:
-    """Those of a run that have not failed."""
+    """The extensions of a run that have not failed."""
 
     def __init__(self) -> None:
         self._all: list[Extension] = []
@@ -106,7 +106,7 @@ def extend(
 def ways_to(
     plan: Plan, nodes: Sequence[int], living: Collection[int]
 ) -> Mapping[int, routes.Table]:
-    """By living gateway: the next ones on a way to these, as those of cluster 0."""
+    """For each living gateway, the next ones on a way to `nodes`, which count as cluster 0."""
     return _tables(plan, living, [nodes])
 
 
@@ -119,7 +119,7 @@ def _tables(
 
 
 def _gateways(plan: Plan, spare: ClusterPlan) -> Extension:
-    """Those of the grid file that stand in this cluster alone, or one beside its agent."""
+    """The gateways of the grid file that serve this cluster alone, or one beside its agent."""
     place = len(plan.places)
     specs = [spec for spec in plan.grid.gateway if spec.serves == [spare.name]]
     agents: dict[str | None, AgentPlan] = {}

@@ -104,7 +104,7 @@ class Plan:
     extended: list[ClusterPlan] = field(default_factory=list)
     """Clusters whose gateways came while the world was running (extension.py)."""
     listen: str = ANYWHERE
-    """Where gateways listen if the grid file does not say."""
+    """The addresses of gateways, unless the grid file has others."""
     outward: bool = False
     """Ranks report at the end, or reach other runs, by gateways: even a single cluster needs
     one."""

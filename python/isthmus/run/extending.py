@@ -117,7 +117,7 @@ class Extending:
             await self._give_up(made)
 
     async def _give_up(self, made: Extension) -> None:
-        """Nobody has been spawned there: the others forget the gateways."""
+        """The spawn has failed: the others forget the gateways."""
         if made not in [*self._growing.extensions]:
             return
         self._growing.extensions.drop(made)

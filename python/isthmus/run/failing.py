@@ -72,7 +72,7 @@ class Failing:
         """The clusters that fail for the suspicions up to now, and why. If two clusters suspect
         each other, the one with fewer ranks fails. If there are several pairs, the choice is the
         one that leaves no pair and loses the fewest ranks. Among equals it is the later clusters.
-        If there are no pairs, a cluster that is suspected and suspects nobody fails."""
+        If there are no pairs, each suspected cluster fails that suspects no other."""
         edges = self._edges()
         pairs = sorted((a, b) for a, b in edges if a < b and (b, a) in edges)
         if pairs:
@@ -100,8 +100,8 @@ class Failing:
         return found
 
     def _without_a_way(self, cluster: int) -> set[int]:
-        """The gateways that do not reach it. Those behind a gateway that suspects it hear nothing
-        of that, so they do not suspect it themselves."""
+        """The gateways that do not reach it. A gateway that suspects a cluster does not report this
+        to the gateways behind it. So their routes decide."""
         blocked = {node for node, suspect in self._suspected if suspect == cluster}
         routed = {
             n: one.routes[cluster] for n, one in self._gateways.items() if cluster in one.routes

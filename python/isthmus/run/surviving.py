@@ -57,7 +57,7 @@ class Surviving:
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers
         self._closing: dict[str, set[asyncio.Task[None]]] = {}
-        """By the name of the cluster."""
+        """The keys are names of clusters."""
 
     @property
     def undecided(self) -> bool:

@@ -36,7 +36,7 @@ class Worlds:
         }
 
     def links_of(self, spec: AgentPlan, links: Sequence[GatewayLink]) -> list[dict[str, object]]:
-        """Those that the agent's gateways open."""
+        """The links that the agent's gateways open."""
         own = [gateway.node for gateway in spec.gateways]
         return [
             link_json(

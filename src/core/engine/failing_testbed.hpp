@@ -25,7 +25,7 @@ class PairedEngines {
     for (NodeId i = 0; i < nodes; ++i) engines.push_back(std::make_unique<Engine>(i, limits));
   }
 
-  /// Takes the frames of an engine into the network, at most so many.
+  /// Takes at most `most` frames of an engine into the network.
   void collect(NodeId from, std::size_t most = SIZE_MAX) {
     OutFrame frame;
     for (; most > 0 && engines[from]->next_frame(frame); --most) {

@@ -90,7 +90,7 @@ std::size_t Services::fail(NodeId peer) {
   return receiving;
 }
 
-// What they send may add contexts.
+// A service may send, and so add contexts.
 void Services::tell_failed(NodeId first, NodeId count) {
   std::vector<Service*> all;
   for (const auto& [context, served] : contexts_) {

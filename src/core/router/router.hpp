@@ -91,7 +91,7 @@ class Router {
   bool grow(const Growth& growth, std::vector<NodeId> next = {});
   /// The world has a further gateway, for clusters to come.
   void extend(NodeId node, const std::string& name);
-  /// Such a gateway serves no cluster, and never will: it is forgotten.
+  /// Forgets such a gateway, which never serves a cluster.
   void abandon(NodeId node) { abandoned_.insert(node); }
   /// A cluster has failed, for good. Frames to and from it are dropped. Its processes have left,
   /// and gateways that serve only such clusters are lost. False: that was known, or there is none.

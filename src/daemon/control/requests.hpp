@@ -62,7 +62,7 @@ struct LinkRequest {
     double patience = 0;  ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;
-  /// Of each own gateway.
+  /// The routes of each own gateway.
   std::map<core::NodeId, core::Routes> routes;
 };
 
@@ -75,7 +75,7 @@ struct ExtendRequest {
 
 struct GrowRequest {
   core::Growth growth;
-  /// Of each own gateway, if the new cluster is like no other.
+  /// The routes of each own gateway. Empty if the new cluster is like another.
   std::map<core::NodeId, std::vector<core::NodeId>> routes;
 };
 

@@ -113,7 +113,8 @@ struct GatewaySet::State {
   Attendance best(const std::string& of) const;
   /// Throws Failure, that the control message `op` names one of another agent.
   const GatewayMember& member(core::NodeId node, const char* op) const;
-  /// By the own gateway that opens them. Throws Failure for one of another agent's, as `check_own`.
+  /// The keys are own gateways, which open the links. Throws Failure for one of another agent's, as
+  /// `check_own`.
   std::map<core::NodeId, std::vector<GatewayLink>> links_of(
       const std::vector<LinkRequest::Link>& requested, const char* op) const;
   void check_own(core::NodeId node, const char* op, const char* key) const;

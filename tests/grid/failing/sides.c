@@ -1,7 +1,7 @@
 /* A cluster fails while others make communicators of two sides, or use them. sides CASE
- * [MICROSECONDS]: all cases run, CASE first. Without a time, the victim fails before it. With one,
- * the victim takes part in all, and fails after that time. Nobody waits for ever, and a
- * communicator is made by all that live or by none. */
+ * [MICROSECONDS]: all cases run, CASE first. Without a time, the victim fails before it. If there
+ * is a time, the victim takes part in all, and fails after it. All calls end, and all living ranks
+ * have a new communicator, or none has. */
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>

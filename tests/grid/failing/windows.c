@@ -1,7 +1,7 @@
 /* A cluster fails while windows over all clusters are in use. windows CASE [MICROSECONDS]
- * All cases run, CASE first. Without a time, the victim fails before it. With one, the victim
- * takes part in all, and fails after that time. Nobody waits for ever, accesses to failed ranks
- * raise errors that name the cluster, and those between others arrive. */
+ * All cases run, CASE first. Without a time, the victim fails before it. If there is a time, the
+ * victim takes part in all, and fails after it. All calls end, accesses to failed ranks raise
+ * errors that name the cluster, and the accesses of others arrive. */
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>

@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
   CHECK(strstr(text, argv[1]) != NULL, "%s", text);
   agreements(comm, failed, first);
 
-  /* A communicator of the living members needs no other one. */
+  /* The living members make a communicator without the others. */
   MPI_Comm_group(comm, &all);
   MPIX_Comm_get_failed(comm, &group);
   MPI_Group living_group;
