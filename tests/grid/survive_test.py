@@ -48,8 +48,8 @@ def test_revoked_communicators_are_shrunk_again_and_again(isthmus, programs, lib
     """Ranks of a cluster end their agreement at different times, so some already make the native
     communicator while others still throw messages of the revoked one away."""
     program = mpis.ALL[library].build(SURVIVE / "again.c", programs)
-    done = isthmus("run", "--survive", "-n", 24, program, 60, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "60 rounds\n"), done.stderr
+    done = isthmus("run", "--survive", "-n", 20, program, 40, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "40 rounds\n"), done.stderr
 
 
 @pytest.mark.parametrize(

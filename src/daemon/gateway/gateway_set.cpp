@@ -155,7 +155,7 @@ void GatewaySet::link(const LinkRequest& request,
   state_->when_all(std::move(done), [&](Gateway& gateway, core::NodeId node, auto linked) {
     const auto route = request.routes.find(node);
     const auto next = route == request.routes.end() ? core::Routes{} : route->second;
-    gateway.link(request.world, std::move(links[node]), next, linked);
+    gateway.link(request.world, std::move(links[node]), next, std::move(linked));
   });
 }
 
@@ -163,7 +163,7 @@ void GatewaySet::extend(const ExtendRequest& request,
                         std::function<void(const std::string& trouble)> done) {
   auto links = state_->links_of(request.links, "extend");
   state_->when_all(std::move(done), [&](Gateway& gateway, core::NodeId node, auto linked) {
-    gateway.extend({request.gateways, std::move(links[node]), request.gone}, linked);
+    gateway.extend({request.gateways, std::move(links[node]), request.gone}, std::move(linked));
   });
 }
 

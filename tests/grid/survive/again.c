@@ -1,6 +1,6 @@
 /* Communicators are revoked and shrunk again and again, without a failure. The program's own
  * messages are under way there, too. */
-#include <isthmus.h>
+#include "../../../include/isthmus.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
