@@ -1,9 +1,10 @@
 /* Communicators are revoked and shrunk again and again, without a failure. The program's own
  * messages are under way there, too. */
-#include "../../../include/isthmus.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "../../../include/isthmus.h"
 
 int main(int argc, char** argv) {
   int rank, size, last;
