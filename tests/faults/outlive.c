@@ -16,9 +16,13 @@ int main(int argc, char** argv) {
   fprintf(file, "%d", (int)getpid());
   fclose(file);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) {
+  if (rank == 0) { /* all others have left the barrier, too, which needs all */
+    for (int r = 1; r < size; ++r)
+      MPI_Recv(&size, 0, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     printf("up %d\n", size);
     fflush(stdout);
+  } else {
+    MPI_Send(&size, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
   }
   snprintf(path, sizeof path, "%s/bell", argv[1]);
   while (access(path, F_OK) != 0) usleep(10000);
