@@ -36,6 +36,18 @@ def test_both_sides_learn_of_each_other_whoever_comes_first(ports, answers):
     assert answers.given[8] == {"peer": 3, "context": 98}
 
 
+def test_a_root_that_gives_up_meets_nobody(ports, answers):
+    port = ports.open(0)["port"]
+    ports.accept(port, answers.caller(2, context=96))
+    ports.accept(port, answers.caller(3, context=98))
+    assert ports.withdraw(port, 2, 96) == {}
+    assert answers.given[2]["error"] == "other"
+    ports.connect(port, answers.caller(7))
+    assert answers.given[7] == {"peer": 3, "context": 98}
+    assert ports.withdraw(port, 3, 98) == ports.withdraw("no port", 3, 98) == {}
+    assert answers.given[3] == {"peer": 7, "context": 98}
+
+
 def test_ports_have_names_of_their_own(ports, answers):
     first, second = ports.open(0)["port"], ports.open(0)["port"]
     assert first != second

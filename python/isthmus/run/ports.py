@@ -90,6 +90,15 @@ class Ports:
         if port and caller in port.connecting:
             port.connecting.remove(caller)
 
+    def withdraw(self, name: str, rank: int, context: int) -> Message:
+        """A root gives up, and gets an answer if it still waits. `context` is what it offers."""
+        port = self._ports.get(name)
+        for queue in (port.accepting, port.connecting) if port else ():
+            for caller in [one for one in queue if (one.rank, one.context) == (rank, context)]:
+                queue.remove(caller)
+                caller.answer(refusal("other", "the call has been given up"))
+        return {}
+
     def lose(self, ranks: Container[int]) -> None:
         """These ranks have failed: they wait no longer, and their ports are closed."""
         for name, port in list(self._ports.items()):

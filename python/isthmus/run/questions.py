@@ -91,6 +91,8 @@ class Questions:
                     self._abroad.connect(port, rank, limit, answer)
                 else:
                     self._ports.connect(text("port"), caller)
+            case "withdraw":
+                answer(self._ports.withdraw(text("port"), rank, caller.context))
             case "publish":
                 answer(self._ports.publish(text("service"), text("port")))
             case "unpublish":

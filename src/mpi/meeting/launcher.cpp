@@ -25,7 +25,8 @@ int class_named(const std::string& name) {
 
 }  // namespace
 
-json ask_launcher(const json& request) {
+json ask_launcher(const json& request, const std::function<bool()>& gives_up,
+                  const json& withdrawal) {
   const std::string text = core::dump_any(request, true);
   if (text.size() > net::kMostAsked) {
     throw MpiError(MPI_ERR_ARG,
@@ -34,7 +35,14 @@ json ask_launcher(const json& request) {
   net::Endpoint& endpoint = *grid()->endpoint;
   const std::uint64_t number = endpoint.ask(text);
   std::optional<std::string> reply;
-  wait_until([&] { return (reply = endpoint.answer(number)).has_value(); });
+  std::optional<std::uint64_t> withdrawn;
+  wait_until([&] {
+    if (gives_up && !withdrawn && gives_up()) {
+      withdrawn = endpoint.ask(core::dump_any(withdrawal, true));
+    }
+    return (reply = endpoint.answer(number)).has_value();
+  });
+  if (withdrawn) wait_until([&] { return endpoint.answer(*withdrawn).has_value(); });
   json answer = core::parse_any(*reply);
   if (!answer.is_object()) throw MpiError(MPI_ERR_OTHER, "the launcher's answer is no answer");
   if (const auto error = answer.find("error"); error != answer.end()) {

@@ -1,14 +1,18 @@
 // Requests of this process to the launcher (docs/control.md, "What ranks ask").
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace isthmus::face {
 
 /// Keeps the program's other operations going until the answer is there. Throws MpiError with
-/// the class and the sentence of an answer that is an error.
-nlohmann::json ask_launcher(const nlohmann::json& request);
+/// the class and the sentence of an answer that is an error. Once `gives_up()` is true, if it is
+/// given, this sends `withdrawal`, after which the answer comes soon.
+nlohmann::json ask_launcher(const nlohmann::json& request,
+                            const std::function<bool()>& gives_up = {},
+                            const nlohmann::json& withdrawal = {});
 
 /// Reads a text from an answer of ask_launcher; throws MpiError if it is missing.
 std::string text_of(const nlohmann::json& answer, const char* key);

@@ -1,6 +1,7 @@
 // The launcher introduces the two roots to each other. Then they speak over the engine, in the
 // context that the accepting one has offered. They join their sides as MPI_Intercomm_create does.
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "coll/engine/party.hpp"
@@ -26,11 +27,25 @@ struct Remote {
   std::uint64_t context;
 };
 
-Remote find_remote(At what, const PortCall& port) {
+/// `loss`: why the own side cannot meet another one. Then the call is given up.
+Remote find_remote(At what, const PortCall& port,
+                   const std::function<std::optional<Loss>()>& loss) {
   nlohmann::json request{{"do", what == At::Accept ? "accept" : "connect"}, {"port", port.name}};
   if (port.limit) request["limit"] = *port.limit;
-  if (what == At::Accept) request["context"] = random_context();
-  const nlohmann::json answer = ask_launcher(request);
+  nlohmann::json withdrawal{{"do", "withdraw"}, {"port", port.name}};
+  if (what == At::Accept) {
+    request["context"] = random_context();
+    withdrawal["context"] = request["context"];
+  }
+  std::optional<Loss> lost;
+  const auto gives_up = [&] { return (lost = loss()).has_value(); };
+  nlohmann::json answer;
+  try {
+    answer = ask_launcher(request, gives_up, withdrawal);
+  } catch (const MpiError&) {
+    if (lost) throw MpiError(lost->error_class, lost->because);
+    throw;
+  }
   const auto node = answer.find("peer");
   const auto context = answer.find("context");
   if (node == answer.end() || !node->is_number_unsigned() || context == answer.end() ||
@@ -101,8 +116,10 @@ int meet_at_port(At what, const std::function<PortCall()>& port, int root, MPI_C
   int rank = 0;
   isthmus_Comm_rank(comm, &rank);
   std::optional<Remote> remote;
+  const GridCommRef own = may_lose() ? share_comm(comm) : nullptr;
+  const auto loss = [&own] { return own ? loss_of_all(*own) : std::nullopt; };
   const Side side{comm, root, rank == root, [&](const Words& words) -> std::optional<Words> {
-                    if (!remote) remote = find_remote(what, port());
+                    if (!remote) remote = find_remote(what, port(), loss);
                     return converse(*remote, words);
                   }};
   return join_sides(side, meet_remote(side), newcomm);
