@@ -232,7 +232,8 @@ void outlast_joining(const GridCommRef& world) {
   int flag = 0;
   try {
     agree_on_flag(world, &flag);
-  } catch (const MpiError&) {  // one has failed: the program's first calls say so
+  } catch (const MpiError& failure) {
+    static_cast<void>(failure);  // a rank has failed: the program's first calls say so
   }
 }
 
