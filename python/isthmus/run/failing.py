@@ -72,7 +72,7 @@ class Failing:
         """The clusters that fail for the suspicions up to now, and why. If two clusters suspect
         each other, the one with fewer ranks fails. If there are several pairs, the choice is the
         one that leaves no pair and loses the fewest ranks. Among equals it is the later clusters.
-        If there are no pairs, each suspected cluster fails that suspects no other."""
+        If there are no pairs, a suspected cluster fails if it suspects no other."""
         edges = self._edges()
         pairs = sorted((a, b) for a, b in edges if a < b and (b, a) in edges)
         if pairs:

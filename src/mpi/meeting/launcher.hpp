@@ -8,8 +8,8 @@
 namespace isthmus::face {
 
 /// Keeps the program's other operations going until the answer is there. Throws MpiError with
-/// the class and the sentence of an answer that is an error. Once `gives_up()` is true, if it is
-/// given, this sends `withdrawal`, after which the answer comes soon.
+/// the class and the sentence of an answer that is an error. When `gives_up()` becomes true, this
+/// sends `withdrawal`. The answer then comes soon, or at its limit if another run has to give it.
 nlohmann::json ask_launcher(const nlohmann::json& request,
                             const std::function<bool()>& gives_up = {},
                             const nlohmann::json& withdrawal = {});

@@ -2,13 +2,12 @@
  * [MICROSECONDS]: all cases run, CASE first. Without a time, the victim fails before it. If there
  * is a time, the victim takes part in all, and fails after it. All calls end, and all living ranks
  * have a new communicator, or none has. */
-#include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../../include/isthmus.h"
 #include "../../programs/checking.h"
+#include "victim.h"
 
 enum { MOST = 64 };
 static const char* const kVictim = "west";
@@ -195,11 +194,6 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void fail_now(int signal) {
-  (void)signal;
-  raise(SIGKILL);
-}
-
 int main(int argc, char** argv) {
   int first = -1, mine;
   MPI_Init(&argc, &argv);
@@ -222,15 +216,7 @@ int main(int argc, char** argv) {
   if (first < 0) return 2;
   set_up();
   MPI_Barrier(MPI_COMM_WORLD);
-  if (mine && !takes_part) {
-    if (rank == victim) raise(SIGKILL);
-    for (;;) pause();
-  }
-  if (rank == victim) {
-    const struct itimerval when = {{0, 0}, {0, 1 + atoi(argv[2])}};
-    signal(SIGALRM, fail_now);
-    setitimer(ITIMER_REAL, &when, NULL);
-  }
+  if (mine) fail(rank == victim, argv[2]);
   for (int i = 0; i < CASES; ++i) cases[(first + i) % CASES].run();
   while (mine) pause();
   go_on_as_two_sides();

@@ -2,13 +2,12 @@
  * All cases run, CASE first. Without a time, the victim fails before it. If there is a time, the
  * victim takes part in all, and fails after it. All calls end, accesses to failed ranks raise
  * errors that name the cluster, and the accesses of others arrive. */
-#include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../../include/isthmus.h"
 #include "../../programs/checking.h"
+#include "victim.h"
 
 enum { MANY = 1 << 20, MOST = 64 };
 static const char* const kVictim = "west";
@@ -257,11 +256,6 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void fail_now(int signal) {
-  (void)signal;
-  raise(SIGKILL);
-}
-
 int main(int argc, char** argv) {
   int first = -1, mine, members[MOST], number = 0;
   MPI_Group all;
@@ -290,15 +284,7 @@ int main(int argc, char** argv) {
   set_up();
   post_test();
   MPI_Barrier(MPI_COMM_WORLD);
-  if (mine && !takes_part) {
-    if (rank == victim) raise(SIGKILL);
-    for (;;) pause();
-  }
-  if (rank == victim) {
-    const struct itimerval when = {{0, 0}, {0, 1 + atoi(argv[2])}};
-    signal(SIGALRM, fail_now);
-    setitimer(ITIMER_REAL, &when, NULL);
-  }
+  if (mine) fail(rank == victim, argv[2]);
   for (int i = 0; i < CASES; ++i) cases[(first + i) % CASES].run();
   while (mine) pause();
   if (rank == first_alive) printf("%d of %d go on\n", living, size);
