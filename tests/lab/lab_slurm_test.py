@@ -39,7 +39,9 @@ def start(lab, *words: object) -> Running:
 
 def wait_for_ranks(run: Running) -> None:
     assert run.stdout
-    assert sorted(run.stdout.readline().strip() for _ in WORLD) == WORLD
+    assert run.stderr
+    lines = sorted(run.stdout.readline().strip() for _ in WORLD)
+    assert lines == WORLD, lines if all(lines) else run.stderr.read()
 
 
 @pytest.mark.parametrize(
