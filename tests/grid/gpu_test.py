@@ -12,11 +12,14 @@ import pytest
 SOURCES = Path(__file__).parent / "gpu"
 
 
-@pytest.fixture
-def driver(tmp_path: Path) -> Path:
-    library = tmp_path / "libcuda.so.1"
+DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
+
+
+@pytest.fixture(params=DRIVERS)
+def driver(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    library = tmp_path / DRIVERS[request.param]
     shared = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
-    subprocess.run(["cc", *shared, SOURCES / "driver.c", "-o", library], check=True)
+    subprocess.run(["cc", *shared, SOURCES / f"{request.param}.c", "-o", library], check=True)
     return library
 
 
@@ -37,9 +40,15 @@ def test_memory_of_a_gpu_crosses(isthmus, driver, name, ranks):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-def test_memory_of_a_pool_has_no_context(isthmus, driver):
+@pytest.mark.parametrize(
+    ("driver", "setting"),
+    [("cuda", "DRIVER_POOLS=1"), ("hip", "DRIVER_VERSION=5")],
+    ids=["no-context", "hip-5"],
+    indirect=["driver"],
+)
+def test_drivers_differ(isthmus, driver, setting):
     program = built("openmpi4", SOURCES / "device.c", driver)
-    done = isthmus("run", "-n", 2, "env", "DRIVER_POOLS=1", program, program.with_name("data"))
+    done = isthmus("run", "-n", 2, "env", setting, program, program.with_name("data"))
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
@@ -51,5 +60,5 @@ def test_errors_of_the_driver_are_errors_of_mpi(isthmus, driver):
 
 def test_a_driver_that_comes_after_messages_is_found(isthmus, driver):
     program = built("openmpi4", SOURCES / "later.c", driver, linked=False)
-    done = isthmus("run", "-n", 2, program)
+    done = isthmus("run", "-n", 2, program, driver.name)
     assert done.returncode == 0, done.stdout + done.stderr

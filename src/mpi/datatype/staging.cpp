@@ -53,21 +53,21 @@ const void* first_of(const void* buffer, MPI_Count count, MPI_Datatype type) {
 
 void pack_from_device(const void* buffer, MPI_Count count, MPI_Datatype type,
                       std::span<std::byte> out) {
-  DeviceCopies copies(first_of(buffer, count, type));
+  const auto copies = device_copies(first_of(buffer, count, type));
   for_runs(buffer, count, type, out.size(), [&](std::byte* from, std::size_t at, std::size_t n) {
-    copies.to_host(out.data() + at, from, n);
+    copies->to_host(out.data() + at, from, n);
   });
-  copies.end();
+  copies->end();
 }
 
 void unpack_to_device(std::span<const std::byte> in, void* buffer, MPI_Count count,
                       MPI_Datatype type) {
   if (in.empty()) return;
-  DeviceCopies copies(first_of(buffer, count, type));
+  const auto copies = device_copies(first_of(buffer, count, type));
   for_runs(buffer, count, type, in.size(), [&](std::byte* to, std::size_t at, std::size_t n) {
-    copies.to_device(to, in.data() + at, n);
+    copies->to_device(to, in.data() + at, n);
   });
-  copies.end();
+  copies->end();
 }
 
 }  // namespace isthmus::face

@@ -1,44 +1,41 @@
-// The memory of GPUs, which the CPU cannot read: that of CUDA's driver, if the program has loaded
-// it.
+// The memory of GPUs, which the CPU cannot read: that of the drivers of CUDA and HIP, if the
+// program has loaded one.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace isthmus::face {
 
-/// Whether `address` is of a GPU's own memory, as far as the process's CUDA driver knows. Managed
-/// and registered memory is not. Costs a few ns in a process without a driver.
+/// Whether `address` is of a GPU's own memory, as far as the process's drivers know. Managed and
+/// registered memory is not. Costs a few ns in a process without a driver.
 bool on_device(const void* address);
-/// The same, as far as on_device has found the driver so far. One load without one.
+/// The same, as far as on_device has found drivers so far. Two loads without one.
 bool in_reach_of_cpu(const void* address);
 /// Whether on_device has found a driver.
 bool has_gpu_driver();
 /// Throws MpiError with MPI_ERR_BUFFER for memory on a device. `use` says what cannot be there.
 void check_reach_of_cpu(const void* address, const char* use);
 
-/// Copies between the host and the device that has an address. They neither wait for the program's
-/// streams nor change its current context. All functions but the destructor throw MpiError with
-/// MPI_ERR_BUFFER and the driver's words.
+/// Copies between the host and one device. They neither wait for the program's streams nor change
+/// its current device. All functions but the destructor throw MpiError with MPI_ERR_BUFFER and the
+/// driver's words.
 class DeviceCopies {
  public:
-  explicit DeviceCopies(const void* on_device);
-  ~DeviceCopies();
+  DeviceCopies() = default;
+  /// Waits for copies that are under way.
+  virtual ~DeviceCopies() = default;
   DeviceCopies(const DeviceCopies&) = delete;
   DeviceCopies& operator=(const DeviceCopies&) = delete;
 
   /// Both ends stay as they are until end().
-  void to_host(std::byte* to, const void* from, std::size_t bytes);
-  void to_device(void* to, const std::byte* from, std::size_t bytes);
+  virtual void to_host(std::byte* to, const void* from, std::size_t bytes) = 0;
+  virtual void to_device(void* to, const std::byte* from, std::size_t bytes) = 0;
   /// Waits for all of them.
-  void end();
-
- private:
-  void leave();
-
-  bool pushed_ = false;
-  bool retained_ = false;
-  int device_ = 0;
-  void* stream_ = nullptr;
+  virtual void end() = 0;
 };
+
+/// For the device that has this address. Throws as DeviceCopies does.
+std::unique_ptr<DeviceCopies> device_copies(const void* on_device);
 
 }  // namespace isthmus::face

@@ -1,0 +1,112 @@
+// HIP, for GPUs of AMD. A stream belongs to the device that was current when it was created; the
+// program's own device is current again at once.
+#include "mpi/native/gpu_driver.hpp"
+
+namespace isthmus::face {
+namespace {
+
+struct Hip {
+  // Values in hip_runtime_api.h. Those of hipMemoryType changed with version 6.
+  static constexpr int kMemoryType = 2, kIsManaged = 8, kOrdinal = 9;  // HIP_POINTER_ATTRIBUTE_
+  static constexpr int kDeviceMemoryOf5 = 1, kDeviceMemory = 2;        // hipMemoryTypeDevice
+  static constexpr int kVersion6 = 60000000;                           // of hipRuntimeGetVersion
+  static constexpr unsigned kNonBlocking = 1;                          // hipStreamNonBlocking
+
+  int (*runtime_get_version)(int* version);
+  int (*pointer_get_attribute)(void* value, int attribute, const void* address);
+  const char* (*get_error_string)(int error);
+  int (*peek_at_last_error)();
+  int (*get_last_error)();
+  int (*get_device)(int* device);
+  int (*set_device)(int device);
+  int (*stream_create)(void** stream, unsigned flags);
+  int (*stream_synchronize)(void* stream);
+  int (*stream_destroy)(void* stream);
+  int (*copy_to_host)(void* to, const void* from, std::size_t bytes, void* stream);
+  int (*copy_to_device)(void* to, const void* from, std::size_t bytes, void* stream);
+
+  bool find(void* library) {
+    return find_in(library, "hipRuntimeGetVersion", runtime_get_version) &&
+           find_in(library, "hipPointerGetAttribute", pointer_get_attribute) &&
+           find_in(library, "hipGetErrorString", get_error_string) &&
+           find_in(library, "hipPeekAtLastError", peek_at_last_error) &&
+           find_in(library, "hipGetLastError", get_last_error) &&
+           find_in(library, "hipGetDevice", get_device) &&
+           find_in(library, "hipSetDevice", set_device) &&
+           find_in(library, "hipStreamCreateWithFlags", stream_create) &&
+           find_in(library, "hipStreamSynchronize", stream_synchronize) &&
+           find_in(library, "hipStreamDestroy", stream_destroy) &&
+           find_in(library, "hipMemcpyDtoHAsync", copy_to_host) &&
+           find_in(library, "hipMemcpyHtoDAsync", copy_to_device);
+  }
+  void require(int error, const char* function) const {
+    if (error != 0) cannot_copy(function, error, get_error_string(error));
+  }
+};
+
+class HipCopies final : public DeviceCopies {
+ public:
+  HipCopies(const Hip& hip, const void* on_device) : hip_(hip) {
+    int device = 0;
+    int current = 0;
+    hip_.require(hip_.pointer_get_attribute(&device, Hip::kOrdinal, on_device),
+                 "hipPointerGetAttribute");
+    hip_.require(hip_.get_device(&current), "hipGetDevice");
+    if (device != current) hip_.require(hip_.set_device(device), "hipSetDevice");
+    const int error = hip_.stream_create(&stream_, Hip::kNonBlocking);
+    if (device != current) hip_.set_device(current);
+    hip_.require(error, "hipStreamCreateWithFlags");
+  }
+
+  ~HipCopies() override {
+    hip_.stream_synchronize(stream_);  // after an error: copies may be under way
+    hip_.stream_destroy(stream_);
+  }
+  HipCopies(const HipCopies&) = delete;
+  HipCopies& operator=(const HipCopies&) = delete;
+
+  void to_host(std::byte* to, const void* from, std::size_t bytes) override {
+    hip_.require(hip_.copy_to_host(to, from, bytes, stream_), "hipMemcpyDtoHAsync");
+  }
+  void to_device(void* to, const std::byte* from, std::size_t bytes) override {
+    hip_.require(hip_.copy_to_device(to, from, bytes, stream_), "hipMemcpyHtoDAsync");
+  }
+  void end() override { hip_.require(hip_.stream_synchronize(stream_), "hipStreamSynchronize"); }
+
+ private:
+  const Hip& hip_;
+  void* stream_ = nullptr;
+};
+
+class HipDriver final : public GpuDriver {
+ public:
+  Hip hip{};
+  int device_memory = Hip::kDeviceMemory;
+
+  // An address that HIP does not know is an error there, which hipGetLastError would show to the
+  // program later. An error that was there before stays.
+  bool holds(const void* address) const override {
+    const int before = hip.peek_at_last_error();
+    int type = 0;
+    int managed = 0;
+    const bool known = hip.pointer_get_attribute(&type, Hip::kMemoryType, address) == 0;
+    if (!known && before == 0) hip.get_last_error();
+    if (!known || type != device_memory) return false;
+    return hip.pointer_get_attribute(&managed, Hip::kIsManaged, address) != 0 || managed == 0;
+  }
+  std::unique_ptr<DeviceCopies> copies(const void* address) const override {
+    return std::make_unique<HipCopies>(hip, address);
+  }
+};
+
+}  // namespace
+
+const GpuDriver* hip_in(void* library) {
+  static HipDriver driver;
+  int version = 0;
+  if (!driver.hip.find(library) || driver.hip.runtime_get_version(&version) != 0) return nullptr;
+  driver.device_memory = version < Hip::kVersion6 ? Hip::kDeviceMemoryOf5 : Hip::kDeviceMemory;
+  return &driver;
+}
+
+}  // namespace isthmus::face
