@@ -47,7 +47,7 @@ def test_another_version_there(
     check(
         done,
         1,
-        "Isthmus there is 0.0.9, commit unknown, wire protocol unknown, here it is",
+        "Isthmus there is 0.0.9, wire protocol unknown, here it is",
         "isthmus install",
     )
 
