@@ -86,3 +86,30 @@ def test_payload_is_in_plain_within_a_cluster_that_says_so(standing, tmp_path, e
     inside = {("10.1.0.1", "10.1.255.1"), ("10.1.255.1", "10.1.0.1")}
     assert seen == (inside if encrypt == "false" else set())
     assert ("a -> a's ranks, not encrypted (1 of 1)" in table) is (encrypt == "false")
+
+
+# Parents and children add numbers over both worlds.
+SPAWNER = """
+import sys
+from mpi4py import MPI
+world, parent = MPI.COMM_WORLD, MPI.Comm.Get_parent()
+if parent != MPI.COMM_NULL:
+    parent.Merge(high=True).allreduce(1)
+    sys.exit()
+info = MPI.Info.Create({"cluster": "a"})
+children = world.Spawn(sys.executable, [__file__], maxprocs=1, info=info)
+print(children.Merge().allreduce(1))
+"""
+
+
+def test_spawned_processes_are_not_encrypted_either(standing, tmp_path):
+    """Their gateway takes them as it takes the others of its cluster."""
+    lab = standing("hablot", "--nodes", "1")
+    grid, program = tmp_path / "grid.toml", tmp_path / "program.py"
+    grid.write_text(GRID.format(encrypt="false"))
+    program.write_text(SPAWNER)
+    done = lab.exec(
+        *[sys.executable, "-m", "isthmus", "run", "-g", grid, "--timeout", 90],
+        *["-n", 2, mpis.ALL["mpich5"].python, program],
+    )
+    assert (done.returncode, done.stdout) == (0, "3\n3\n"), done.stderr

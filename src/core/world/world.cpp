@@ -107,6 +107,7 @@ bool World::grow(const Growth& growth) {
   if (like_another) {
     grow_like(growth);
     added.net = clusters[growth.like].net;
+    added.encrypt = clusters[growth.like].encrypt;
   } else {
     grow_by_gateways(growth);
   }

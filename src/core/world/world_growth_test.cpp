@@ -29,6 +29,17 @@ TEST(WorldGrowth, ContinuesTheRanksAndSharesGateways) {
   EXPECT_EQ(world.gateways[0].hops, (std::vector{0, 1, 1}));
 }
 
+TEST(WorldGrowth, ProcessesReachGatewaysAsThoseOfTheirClusterDo) {
+  World world = two();
+  world.clusters[1].net = Net::Auto;
+  world.clusters[1].encrypt = false;
+  world.grow(growth_from_json(growth_to_json(added(2, 1, 1))));
+  EXPECT_EQ(world.clusters[2].net, Net::Auto);
+  EXPECT_FALSE(world.clusters[2].encrypt);
+  world.grow(added(3, 0, 2));
+  EXPECT_TRUE(world.clusters[3].encrypt);
+}
+
 TEST(WorldGrowth, IsLearntOnceAndInOrder) {
   World world = two();
   EXPECT_THROW(world.grow(added(3, 0, 1)), std::invalid_argument);
