@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from waiting import eventually
+from parts import LONG, until
 
 from isthmus.base import hostport
 from isthmus.base.relay import Voice
@@ -18,11 +18,9 @@ from isthmus.doors.admission import Limits
 from isthmus.doors.doorway import Doorway
 from isthmus.meeting.door import Door as GuestsDoor
 from isthmus.meeting.door import dial
-from isthmus.queues import joiner
-from isthmus.queues.door import Door, Policy
+from isthmus.queues import partline
+from isthmus.queues.door import Awaited, Door, Policy
 from isthmus.run.portname import fresh
-
-LONG = 120  # seconds: of whatever ends by itself
 
 
 class Strangers:
@@ -69,10 +67,6 @@ def client_hello() -> bytes:
 HELLO = client_hello()
 
 
-async def until(condition):
-    await asyncio.to_thread(eventually, condition, "what the door was to do", LONG)
-
-
 class Heard:
     """A doorway, or a door, with what it has said; tracebacks of the loop among that."""
 
@@ -91,7 +85,7 @@ async def a_queues_door(heard, key):
     async def over(cluster):
         return ""
 
-    door = Door(["east"], key.lock, Policy(), heard.say, over)
+    door = Door(Awaited(["east"]), key.lock, Policy(), heard.say, over)
     listening = hostport.listening(0)
     await door.open(listening)
     try:
@@ -117,7 +111,9 @@ def test_strangers_keep_nobody_out_of_the_door_of_a_job(key, tmp_path, opening):
         heard = Heard()
         async with a_queues_door(heard, key) as (door, port):
             strangers = await asyncio.to_thread(Strangers, port, count, first)
-            come = asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], file, LONG)
+            come = asyncio.to_thread(
+                partline.connect, [("127.0.0.1", port)], partline.Key(str(file)), LONG
+            )
             stream = await come
             stream.sendall(b'{"op": "join", "cluster": "east"}\n')
             await until(lambda: door.guests)
@@ -202,7 +198,7 @@ def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
     )
     file = str(key.file(tmp_path, "east"))
     if knows == "stranger":
-        monkeypatch.setattr(joiner, "server_name", lambda path: "a" * 32)
+        monkeypatch.setattr(partline, "server_name", lambda path: "a" * 32)
 
     async def go():
         heard = Heard()
@@ -211,7 +207,9 @@ def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
             nameless = door._doorway._nameless
             await until(lambda: sum(map(len, nameless.waiting.values())) == 19)
             come = asyncio.create_task(
-                asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], file, 0)
+                asyncio.to_thread(
+                    partline.connect, [("127.0.0.1", port)], partline.Key(str(file)), 0
+                )
             )
             if knows == "part":
                 (await come).close()
@@ -221,7 +219,7 @@ def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
             assert begun.count(nameless) == 1
             strangers.close()
         if knows == "stranger":
-            with pytest.raises(joiner.JoinError):
+            with pytest.raises(partline.JoinError):
                 await come
 
     asyncio.run(go())
@@ -229,7 +227,7 @@ def test_handshakes_of_those_who_do_not_name_the_door_begin_at_a_bounded_rate(
 
 def test_door_and_parts_agree_on_the_name_of_the_door(key, tmp_path):
     file = str(key.file(tmp_path, "east"))
-    assert joiner.server_name(file) in key.lock.names
+    assert partline.server_name(file) in key.lock.names
 
 
 @contextlib.asynccontextmanager

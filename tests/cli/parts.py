@@ -8,10 +8,11 @@ import threading
 from pathlib import Path
 
 from running import Running
+from waiting import eventually
 
 from isthmus.doors import keys
 from isthmus.queues import joiner
-from isthmus.queues.door import Door, GatheringError, Policy
+from isthmus.queues.door import Awaited, Door, GatheringError, Policy
 
 LONG = 240  # seconds: of whatever ends by itself
 
@@ -51,13 +52,15 @@ class Meeting:
             self.here.set()
 
         async def gather() -> None:
-            door = Door(["east", "west"], key.lock, policy, say, ask)
+            door = Door(Awaited(["east", "west"]), key.lock, policy, say, ask)
             await door.open(self.listening)
             try:
-                arrivals = await door.gather()
-                self.result = sorted(arrivals)
-                for arrival in arrivals.values():
-                    arrival.close()
+                await door.gather()
+                for name in ("east", "west"):
+                    (await door.agent(name)).close()
+                self.result = sorted(door.guests)
+                for name in ("east", "west"):
+                    await door.dismiss(name)
             except GatheringError as error:
                 self.result = error.sentence
             door.close()
@@ -68,6 +71,10 @@ class Meeting:
         self._thread.join(LONG)
         assert not self._thread.is_alive()
         return self.result
+
+
+async def until(condition):
+    await asyncio.to_thread(eventually, condition, "what the door was to do", LONG)
 
 
 def fake_isthmusd(folder: Path) -> Path:

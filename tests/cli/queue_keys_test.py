@@ -17,7 +17,7 @@ from waiting import with_enough_time
 
 from isthmus.doors import keys
 from isthmus.queues import commands, joiner, place, schedulers, submission
-from isthmus.queues.door import Door, Guest, Policy
+from isthmus.queues.door import Awaited, Door, Guest, Policy
 
 
 def test_the_key_of_another_job_is_refused(meet, key, tmp_path):
@@ -88,7 +88,7 @@ def test_who_comes_once_the_job_has_begun_is_told(key):
         return ""
 
     async def gather() -> str:
-        door = Door(["east"], key.lock, Policy(None, None), lambda said: None, runs)
+        door = Door(Awaited(["east"]), key.lock, Policy(None, None), lambda said: None, runs)
         door.guests["east"] = Guest(Mute(), {}, 0.0)
         await door.gather()
         return door._refusal("east", {"op": "join"})
@@ -251,7 +251,15 @@ def test_a_part_that_runs_reads_whole_files(tmp_path):
         put("west")
         after = (folder / "join.py").stat().st_ino, (folder / "isthmusd.path").stat().st_ino
         assert not set(before) & set(after)
-    names = {"join.py", "isthmusd.path", "east.sh", "east.pem", "west.sh", "west.pem"}
+    names = {
+        "join.py",
+        "partline.py",
+        "isthmusd.path",
+        "east.sh",
+        "east.pem",
+        "west.sh",
+        "west.pem",
+    }
     assert {file.name for file in folder.iterdir()} == names
     assert stat.S_IMODE((folder / "west.pem").stat().st_mode) == 0o600
 

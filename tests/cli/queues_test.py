@@ -6,13 +6,13 @@ import socket
 import subprocess
 
 import pytest
-from parts import LONG, fake_isthmusd, join, submit
+from parts import LONG, fake_isthmusd, join, join_with, submit, until
 from waiting import with_enough_time
 
 from isthmus.base.errors import RunError, UsageError
 from isthmus.grid import grid as grids
 from isthmus.queues import commands, joiner, place, schedulers, scripts, times
-from isthmus.queues.door import Door, Guest, Policy
+from isthmus.queues.door import Awaited, Door, Guest, Policy
 
 
 def test_all_come(meet, key, tmp_path):
@@ -26,6 +26,101 @@ def test_all_come(meet, key, tmp_path):
     assert not list(tmp_path.glob("*.pem")), "keys that open nothing any more"
 
 
+def test_agents_come_as_they_are_asked_for(key, tmp_path):
+    """Each on a connection of its own, with all that it has said from its start."""
+
+    async def go() -> None:
+        door = Door(Awaited(["east"]), key.lock, Policy(), print, runs)
+        listening = socket.create_server(("127.0.0.1", 0))
+        await door.open(listening)
+        part = join_with(listening.getsockname()[1], key.file(tmp_path, "east"), tmp_path)
+        await door.gather()
+        (tmp_path / "isthmusd").write_text("#!/bin/sh\necho hello\nexec cat\n")
+        for _ in range(40):
+            agent = await door.agent("east")
+            assert await asyncio.wait_for(agent.stdout.readline(), LONG) == b"hello\n"
+            agent.stdin.write(b"as before\n")
+            assert await asyncio.wait_for(agent.stdout.readline(), LONG) == b"as before\n"
+        await door.dismiss("east")
+        assert await asyncio.to_thread(part.wait, LONG) == 0
+        with pytest.raises(RunError, match="its batch job has ended"):
+            await door.agent("east")
+        door.close()
+
+    asyncio.run(go())
+
+
+def test_an_agent_that_cannot_start(key, tmp_path):
+    """The part says why."""
+
+    async def go() -> None:
+        door = Door(Awaited(["east"]), key.lock, Policy(), print, runs)
+        listening = socket.create_server(("127.0.0.1", 0))
+        await door.open(listening)
+        part = join_with(listening.getsockname()[1], key.file(tmp_path, "east"), tmp_path)
+        await door.gather()
+        (tmp_path / "isthmusd").unlink()
+        with pytest.raises(RunError, match="No such file or directory"):
+            await door.agent("east")
+        await door.dismiss("east")
+        assert await asyncio.to_thread(part.wait, LONG) == 0
+        door.close()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("limit", "over", "said"),
+    [
+        (0, "", "^cluster west has not come from its queue yet$"),
+        (1, "", "^after 1 s, cluster west has not come from its queue yet$"),
+        (None, "PBS says that its job 7 is F", "^cluster west: PBS says that its job 7 is F$"),
+    ],
+)
+def test_a_spare_part_that_does_not_come(key, limit, over, said):
+    async def ask(cluster: str) -> str:
+        return over
+
+    door = Door(Awaited(["east"], ["west"]), key.lock, Policy(), print, ask)
+    with pytest.raises(RunError, match=said):
+        asyncio.run(door.until_here("west", limit))
+
+
+def test_a_spare_part_comes_later(key, tmp_path):
+    """It waits with its key, and may go and come again, until it is needed."""
+    news: list[list[str]] = []
+
+    async def go() -> None:
+        door = Door(Awaited(["east"], ["west"]), key.lock, Policy(), print, runs, here=news.append)
+        listening = socket.create_server(("127.0.0.1", 0))
+        await door.open(listening)
+        port = listening.getsockname()[1]
+        east = join_with(port, key.file(tmp_path, "east"), tmp_path)
+        await door.gather()
+        waiting = asyncio.create_task(door.until_here("west", None))
+        file = key.file(tmp_path, "west")
+        first = join_with(port, file, tmp_path)
+        await asyncio.wait_for(waiting, LONG)
+        first.terminate()
+        await asyncio.to_thread(first.wait, LONG)
+        assert file.exists()
+        again = join_with(port, file, tmp_path)
+        await until(lambda: news[-2:] == [["east"], ["east", "west"]])
+        assert await door.agent("west")
+        await until(lambda: not file.exists())
+        for cluster, part in (("west", again), ("east", east)):
+            await door.dismiss(cluster)
+            assert await asyncio.to_thread(part.wait, LONG) == 0
+        door.close()
+
+    asyncio.run(go())
+
+
+async def runs(cluster: str) -> str:
+    """A scheduler that knows nothing bad."""
+    return ""
+
+
 def test_nobody_is_told_to_wait_for_nobody(key):
     """All have come while schedulers were asked."""
     told = []
@@ -34,10 +129,7 @@ def test_nobody_is_told_to_wait_for_nobody(key):
         async def tell(self, **message):
             told.append(message)
 
-    async def runs(cluster: str) -> str:
-        return ""
-
-    door = Door(["east"], key.lock, Policy(None, None), told.append, runs)
+    door = Door(Awaited(["east"]), key.lock, Policy(None, None), told.append, runs)
     door.guests["east"] = Guest(Told(), {}, 0.0)
     asyncio.run(door._ask())
     assert told == []
@@ -192,16 +284,25 @@ def test_a_cluster_without_a_queue(tmp_path):
     assert "cluster 'west': the grid file names no 'scheduler'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("key", "option", "said"),
-    [("", "--survive", "--survive asks"), ("survive = true\n", "-v", "'survive' in the grid file")],
-)
-def test_runs_that_survive_are_not_submitted(tmp_path, key, option, said):
+def test_a_spare_cluster_gets_a_batch_job(tmp_path):
+    """It asks for all its slots."""
     file = tmp_path / "grid.toml"
-    file.write_text(f'{key}[cluster.east]\nscheduler = "slurm"\n')
-    done = submit("-g", file, "-n", 4, "--dry-run", option, "x")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    file.write_text(
+        '[cluster.east]\nscheduler = "slurm"\n[cluster.south]\nscheduler = "slurm"\nslots = 7\n'
+    )
+    done = submit("-g", file, "--spare", "south", "-n", 4, "--dry-run", "x")
+    assert done.returncode == 0, done.stderr
+    east, south = done.stdout.split("==== cluster south")
+    assert "#SBATCH --ntasks=4" in east
+    assert "#SBATCH --ntasks=7" in south
+
+
+def test_a_spare_cluster_without_a_queue(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text('[cluster.east]\nscheduler = "slurm"\n[cluster.south]\nspare = true\n')
+    done = submit("-g", file, "-n", 4, "--dry-run", "x")
+    assert done.returncode == 2
+    assert "cluster 'south': the grid file names no 'scheduler'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import time
 
 import pytest
 import slurms
-from lab_submit_test import mixed, queues, state, until_ended, until_running  # noqa: F401
+from lab_submit_test import mixed, queues  # noqa: F401
 from slurms import WORLD, queue
+from submitting import ends_with, state, steady, until_ended, until_left, until_running
 from waiting import eventually
 
 pytestmark = slurms.INSTALLED
@@ -47,3 +48,12 @@ def test_how_long_the_end_of_one_part_takes(queues, hello, site):  # noqa: F811
         times = re.findall(r"JobState=(\S+)|EndTime=(\S+)", shown)
         print(f"{at}: {[state or time for state, time in times][-2:]}")
     assert f"cluster {site}" in ended["sentence"]
+
+
+def test_the_time_of_one_part_is_up_and_the_other_goes_on(queues):  # noqa: F811
+    """Slurm gives a minute at least, and looks each half."""
+    job = steady(queues)
+    queues.on("b", "sh", "-c", "scontrol update jobid=$(squeue -ho %A) timelimit=1")
+    said = r"Slurm says that its job \d+ is TIMEOUT; 1 cluster goes on"
+    assert re.fullmatch(said, until_left(queues, job, "b"))
+    ends_with(queues, job, "2 of 4")

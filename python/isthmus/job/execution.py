@@ -30,9 +30,7 @@ def run(options: RunOptions) -> int:
     else:
         grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
     spares = spares_of(grid, options.spares)
-    if options.oversubscribe:
-        room = with_room(without_spares(grid.cluster, spares), options.parts)
-        grid = grid.model_copy(update={"cluster": {**grid.cluster, **room}})
+    grid = with_more_room(grid, options, spares)
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
@@ -85,6 +83,14 @@ def spares_of(grid: grids.Grid, named: Sequence[str]) -> list[str]:
     """The spare clusters of the grid file, and those of the command line."""
     spares = [name for name, spec in grid.cluster.items() if spec.spare]
     return list(dict.fromkeys([*spares, *named]))
+
+
+def with_more_room(grid: grids.Grid, options: RunOptions, spares: Sequence[str]) -> grids.Grid:
+    """The grid with slots for all ranks, if --oversubscribe allows that."""
+    if not options.oversubscribe:
+        return grid
+    room = with_room(without_spares(grid.cluster, spares), options.parts)
+    return grid.model_copy(update={"cluster": {**grid.cluster, **room}})
 
 
 def tell_results(plan: Plan, job: JobOptions, result: "Result", voice: Voice) -> None:

@@ -31,6 +31,7 @@ from isthmus.run.bringup import BringUp
 from isthmus.run.closing import Closing
 from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
+from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
 from isthmus.run.ports import Ports
 from isthmus.run.questions import Questions
@@ -95,8 +96,9 @@ class Job:
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
         self._extensions = Extensions()
+        self._leaving = Leaving(self._members, limits, voice, options.batch)
         self._surviving = Surviving(
-            plan, self._members, self._ending, limits, voice, self._extensions, ports.lose
+            plan, self._members, self._ending, self._leaving, voice, self._extensions, ports.lose
         )
         self._extending: Extending | None = None
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
@@ -160,11 +162,11 @@ class Job:
                 self._input.stop()
             if self._revival:
                 await self._revival.stop()
-        await self._surviving.finish()
+        await self._leaving.finish()
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
-        await self._reasons.hear_schedulers(self._options.why_gone)
+        await self._reasons.hear_schedulers(self._options.batch)
         outcome = self._ending.outcome
         for said in self._output.last_words if outcome is None else ():
             self._voice.say(said)
@@ -199,7 +201,16 @@ class Job:
         ours = stdin_is_ours()
         limits, cwd = self._options.limits, str(Path.cwd())
         growing = Growing(self._plan, self._members, steps, limits, self._extensions)
-        self._extending = Extending(growing, self._members, steps, self._surviving, limits, cwd)
+        self._extending = Extending(
+            growing,
+            self._members,
+            steps,
+            self._surviving,
+            self._leaving,
+            limits,
+            cwd,
+            self._options.batch,
+        )
         self._spawning = Spawning(
             growing,
             self._extending,

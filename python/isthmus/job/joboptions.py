@@ -10,7 +10,7 @@ from isthmus.place.traceoptions import TraceOptions
 
 if TYPE_CHECKING:
     from isthmus.profile.writing import ProfileFile
-    from isthmus.run.reasons import WhyGone
+    from isthmus.run.batch import Batch
 
 
 @dataclass(frozen=True)
@@ -27,5 +27,5 @@ class JobOptions:
     native: Mapping[str, object] = field(default_factory=dict)
     """Settings of agents for their native launchers (binding.py)."""
     limits: Limits = field(default_factory=Limits)
-    why_gone: "WhyGone | None" = None
-    """Asks the scheduler of a cluster whose agent was lost; empty if it knows nothing."""
+    batch: "Batch | None" = None
+    """The batch jobs of a submitted run."""

@@ -6,7 +6,7 @@ from itertools import chain
 
 from isthmus.base.errors import RunError
 from isthmus.grid import networks, routes
-from isthmus.grid.addresses import places_of
+from isthmus.grid.addresses import is_fixed, places_of
 from isthmus.grid.grid import GatewaySpec
 from isthmus.place.placement import Block
 from isthmus.place.plan import AgentPlan, ClusterPlan, GatewayPlan, Plan, pairs_of
@@ -122,18 +122,20 @@ def _gateways(plan: Plan, spare: ClusterPlan) -> Extension:
     """The gateways of the grid file that serve this cluster alone, or one beside its agent."""
     place = len(plan.places)
     specs = [spec for spec in plan.grid.gateway if spec.serves == [spare.name]]
-    agents: dict[str | None, AgentPlan] = {}
+    agents: dict[tuple[str | None, bool], AgentPlan] = {}  # by host, and whether they dial in
     gateways: list[GatewayPlan] = []
     first = max((g.node for g in plan.gateways), default=routes.FIRST_GATEWAY - 1) + 1
     for spec in chain.from_iterable(
         [one] * one.threads for one in specs or [GatewaySpec(cluster=spare.name)]
     ):
-        host = spec.host or spare.spec.host
-        agent = agents.setdefault(host, AgentPlan(place, host, spare.spec.prefix, False))
+        joins = plan.joining and not spec.host and not is_fixed(spec)
+        host = None if joins else spec.host or spare.spec.host
+        new = AgentPlan(place, host, spare.spec.prefix, False, joins)
+        agent = agents.setdefault((host, joins), new)
         gateway = GatewayPlan(
             node=first + len(gateways),
             clusters=(place,),
-            agent=len(plan.agents) + [*agents].index(host),
+            agent=len(plan.agents) + [*agents].index((host, joins)),
             places=places_of(spec, [spare.name], plan.listen),
         )
         agent.gateways.append(gateway)

@@ -103,6 +103,8 @@ class Plan:
     """Clusters that get ranks by MPI_Comm_spawn alone."""
     extended: list[ClusterPlan] = field(default_factory=list)
     """Clusters whose gateways came while the world was running (extension.py)."""
+    joining: bool = False
+    """Agents of ranks dial in from batch jobs."""
     listen: str = ANYWHERE
     """The addresses of gateways, unless the grid file has others."""
     outward: bool = False
@@ -247,6 +249,7 @@ def make_plan(
         grid=grid,
         spares=waiting,
         listen=default,
+        joining=joining,
         outward=outward,
         patience=grid.patience.seconds,
         guest_services=guest_services,

@@ -45,17 +45,3 @@ def of_run(
     if not leaving or len(names) + len(spares) == 1:
         return None
     return Survival(frozenset(leaving), least or 1)
-
-
-def asked_for(grid: Grid, *, survive: bool, least: int | None) -> str:
-    """The option or key that asks for a run that survives, for messages; empty: none."""
-    if survive:
-        return "--survive"
-    if least is not None:
-        return "--min-clusters"
-    if grid.survive:
-        return "'survive' in the grid file"
-    for name, spec in grid.cluster.items():
-        if spec.may_leave:
-            return f"'may_leave' of cluster '{name}' in the grid file"
-    return ""

@@ -20,13 +20,17 @@ from isthmus.base import completing, hostport
 from isthmus.base.errors import RunError, UsageError, listing
 from isthmus.base.relay import Voice
 from isthmus.doors.keys import Lock, make_key, write_private
-from isthmus.grid.grid import ClusterSpec
 from isthmus.grid.grid import load as load_grid
 from isthmus.job.argv import RunOptions
-from isthmus.job.execution import tell_files, tell_networks, tell_reproducible
-from isthmus.place.placement import with_room
-from isthmus.place.plan import Plan, make_plan
-from isthmus.place.survival import asked_for
+from isthmus.job.execution import (
+    spares_of,
+    tell_files,
+    tell_networks,
+    tell_reproducible,
+    with_more_room,
+)
+from isthmus.place.plan import ClusterPlan, Plan, make_plan
+from isthmus.place.survival import of_run
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
@@ -61,26 +65,25 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
                 f"cluster '{name}' has 'start', but `isthmus submit` needs ssh",
                 "Name its host by 'host', or start the job by `isthmus run`.",
             )
-    if asked := asked_for(grid, survive=run.survive, least=run.min_clusters):
-        raise UsageError(
-            f"`isthmus submit` does not support runs that survive clusters yet, but {asked} asks "
-            "for one",
-            "Leave it out, or start the job by `isthmus run`.",
-        )
-    if run.spares or any(spec.spare for spec in grid.cluster.values()):
-        raise UsageError(
-            "`isthmus submit` does not support spare clusters yet",
-            "Leave out --spare and 'spare', or start the job by `isthmus run`.",
-        )
-    if run.oversubscribe:
-        grid = grid.model_copy(update={"cluster": with_room(grid.cluster, run.parts)})
+    spares = spares_of(grid, run.spares)
+    grid = with_more_room(grid, run, spares)
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
     tell_reproducible(grid, run)
     if run.job.guests_at:
         raise UsageError("submitted runs do not support --guests-at")
     outward = run.profile is not None
-    plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward, guests=run.guests)
+    plan = make_plan(
+        grid,
+        run.parts,
+        run.map,
+        joining=True,
+        outward=outward,
+        guests=run.guests,
+        spares=spares,
+    )
+    names = [cluster.name for cluster in plan.clusters]
+    plan.survival = of_run(grid, names, survive=run.survive, least=run.min_clusters, spares=spares)
     _check_schedulers(plan)
     profile = ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
@@ -93,7 +96,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     listening = _listen(host, port)
     to = hostport.join(host, listening.getsockname()[1])
     door = make_key()
-    keys = {cluster.name: make_key() for cluster in plan.clusters}
+    keys = {cluster.name: make_key() for cluster in _queued(plan)}
     here = _new_place(plan)
     texts = {cluster: key.of_part(door) for cluster, key in keys.items()}
     parts = _hand_out(plan, here, texts, to, length, by_hand=options.by_hand)
@@ -114,8 +117,13 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     return 0
 
 
+def _queued(plan: Plan) -> list[ClusterPlan]:
+    """The clusters that get batch jobs."""
+    return [*plan.clusters, *plan.spares]
+
+
 def _check_schedulers(plan: Plan) -> None:
-    without = [c.name for c in plan.clusters if not c.spec.scheduler]
+    without = [c.name for c in _queued(plan) if not c.spec.scheduler]
     if without:
         raise UsageError(
             f"{'clusters' if len(without) > 1 else 'cluster'} {listing(without)}: the grid file "
@@ -125,8 +133,8 @@ def _check_schedulers(plan: Plan) -> None:
 
 
 def _show(plan: Plan, to: str, length: float | None) -> None:
-    for cluster in plan.clusters:
-        part, script = _prepared(plan, cluster.name, cluster.spec, None, to, length)
+    for cluster in _queued(plan):
+        part, script = _prepared(plan, cluster, None, to, length)
         where = f" on {part.host}" if part.host else ""
         print(f"==== cluster {cluster.name}{where}: {part.scheduler.submit}\n{script}")
 
@@ -151,8 +159,8 @@ def _hand_out(
     """Submits the part of each cluster, or prints how to do it by hand. If one is refused, those
     before it are taken back."""
     parts: list[Part] = []
-    for cluster in plan.clusters:
-        part, script = _prepared(plan, cluster.name, cluster.spec, here, to, length)
+    for cluster in _queued(plan):
+        part, script = _prepared(plan, cluster, here, to, length)
         bundle = part.bundle(script, keys[cluster.name])
         if by_hand:
             file = write_private(here.file(f"{cluster.name}.submit"), bundle)
@@ -226,21 +234,21 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _prepared(
     plan: Plan,
-    name: str,
-    spec: ClusterSpec,
+    cluster: ClusterPlan,
     here: place.Place | None,
     to: str,
     length: float | None,
 ) -> tuple[Part, str]:
-    """A cluster's part and its script; with `here` None, only for display."""
+    """A cluster's part and its script; with `here` None, only for display. A spare cluster asks for
+    all its slots."""
+    spec, block = cluster.spec, cluster.block
     scheduler, template = submission.scheduler_of(spec)
     local = shlex.quote(str(here.folder)) if here else "JOBS"
     folder = local if spec.host is None else f'"$HOME"/.isthmus-jobs/{plan.job}'
-    block = next(c.block for c in plan.clusters if c.name == name)
     script = scripts.PartScript(
         name=plan.job,
-        cluster=name,
-        n=block.size,
+        cluster=cluster.name,
+        n=block.size or spec.slots or 1,
         folder=folder,
         to=to,
         isthmusd=submission.isthmusd_there(spec),
@@ -249,7 +257,9 @@ def _prepared(
         options=spec.batch,
         setup=spec.setup,
     )
-    return Part(name, spec.host, scheduler, folder), scripts.text(script, scheduler, template)
+    return Part(cluster.name, spec.host, scheduler, folder), scripts.text(
+        script, scheduler, template
+    )
 
 
 def join(words: Sequence[str]) -> int:

@@ -1,10 +1,12 @@
-"""The place where agents dial in, and the wait until those of all clusters are there."""
+"""The place where parts dial in: the wait until those of all clusters are there, and the agents
+that they start then."""
 
 import asyncio
 import contextlib
+import math
 import socket
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from isthmus.base.errors import RunError
 from isthmus.base.units import format_time
 from isthmus.doors.doorway import Doorway, Place
 from isthmus.doors.keys import Lock
+from isthmus.queues.summons import Summons
 from isthmus.run.agent import MAX_LINE
 from isthmus.run.arrival import Arrival, ArrivalProtocol, Message, left_of
 
@@ -31,6 +34,16 @@ class Policy:
     wait: float | None = None
 
 
+@dataclass(frozen=True)
+class Awaited:
+    """The job begins when all `clusters` are there. `spares` may come later. The job goes on
+    without those that may leave."""
+
+    clusters: Sequence[str]
+    spares: Sequence[str] = ()
+    may_leave: Collection[str] = ()
+
+
 class GatheringError(RunError):
     """Not all parts have come."""
 
@@ -42,6 +55,7 @@ class Guest:
     arrival: Arrival
     said: Message
     since: float
+    is_in: bool = False  # it has been told that the job begins
 
     @property
     def label(self) -> str:
@@ -57,7 +71,7 @@ class Door:
 
     def __init__(
         self,
-        clusters: Sequence[str],
+        awaited: Awaited,
         lock: Lock,
         policy: Policy,
         say: Callable[[str], None],
@@ -65,7 +79,8 @@ class Door:
         moved: Callable[[str, str], None] = lambda cluster, printed: None,
         here: Callable[[list[str]], None] = lambda clusters: None,
     ) -> None:
-        self._clusters = list(clusters)
+        self._awaits = awaited
+        self._clusters = list(awaited.clusters)
         self._lock = lock
         self._policy = policy
         self._say = say
@@ -79,6 +94,7 @@ class Door:
         self._returning: set[str] = set()  # are being given back: nobody knows as which job
         self._tasks: set[asyncio.Task[None]] = set()
         self._doorway: Doorway | None = None
+        self._summons = Summons()
 
     async def open(self, listening: socket.socket) -> None:
         def arrival(place: Place) -> ArrivalProtocol:
@@ -112,6 +128,10 @@ class Door:
             arrival.close()
             return
         cluster = self._lock.cluster_of(arrival.certificate) or ""
+        if said.get("op") == "agent":
+            if not self._summons.comes(cluster, said, arrival):
+                arrival.close()
+            return
         if refused := self._refusal(cluster, said):
             await arrival.tell(op="no", message=refused)
             arrival.close()
@@ -122,6 +142,8 @@ class Door:
         self._left.discard(cluster)
         self._say(f"cluster {cluster} has come ({guest.label})")
         self._news.set()
+        if self._begun:
+            await self._keep_waiting(guest)
         await arrival.exited.wait()
         if self.guests.get(cluster) is guest:
             del self.guests[cluster]
@@ -130,28 +152,83 @@ class Door:
             self._news.set()
 
     def _tell_here(self) -> None:
-        if not self._begun:  # afterwards they leave because the job ends
-            self._here(list(self.guests))
+        self._here(list(self.guests))
+
+    # -- once the job has begun --------------------------------------------------------------
+
+    async def agent(self, cluster: str) -> Arrival:
+        """Another agent of this cluster. RunError if none comes."""
+        guest = self.guests.get(cluster)
+        if guest is None:
+            raise RunError("its batch job has ended")
+        if not guest.is_in:
+            guest.is_in = True
+            await guest.arrival.tell(op="go")
+            self._do(self._hear_troubles(cluster, guest))
+        return await self._summons.agent(cluster, guest.arrival)
+
+    async def until_here(self, cluster: str, limit: float | None) -> None:
+        """Waits for a spare cluster, at most `limit` seconds or what the user allows. RunError if
+        it does not come."""
+        begin = asked = time.monotonic()
+        look = 0.0
+        limit = min((each for each in (limit, self._policy.wait) if each is not None), default=None)
+        while cluster not in self.guests:
+            now = time.monotonic()
+            if now - asked >= look:
+                asked, look = now, min(2 * look or _FIRST_LOOK, _HEARTBEAT)
+                if why := await self._over(cluster):
+                    raise RunError(f"cluster {cluster}: {why}")
+            if limit is not None and now - begin >= limit:
+                after = f"after {format_time(limit)}, " if limit else ""
+                raise RunError(f"{after}cluster {cluster} has not come from its queue yet")
+            due = min(asked + look, begin + limit if limit is not None else math.inf)
+            self._news.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), max(0.01, due - now))
+
+    async def dismiss(self, cluster: str) -> None:
+        """Its batch job ends."""
+        if guest := self.guests.get(cluster):
+            if not guest.is_in:
+                await guest.arrival.tell(op="go")  # so that it ends well, and forgets its key
+            guest.arrival.close()
+
+    async def _keep_waiting(self, guest: Guest) -> None:
+        """A spare part hears from here until it is needed."""
+        while not (guest.is_in or guest.arrival.exited.is_set()):
+            await guest.arrival.tell(op="wait", message="waits until the program needs it")
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(guest.arrival.exited.wait(), _HEARTBEAT)
+
+    async def _hear_troubles(self, cluster: str, guest: Guest) -> None:
+        with contextlib.suppress(RunError):
+            while True:
+                said = await guest.arrival.read()
+                if said.get("op") == "trouble":
+                    self._summons.fails(cluster, said)
+
+    # -- until then --------------------------------------------------------------------------
 
     def _refusal(self, cluster: str, said: Message) -> str:
         """Why the part with the key of `cluster` may not join; empty where it may."""
-        if said.get("op") != "join" or cluster not in self._clusters:
+        if said.get("op") != "join" or cluster not in (*self._clusters, *self._awaits.spares):
             return "this job has no part with that key"
         if (claimed := said.get("cluster", cluster)) != cluster:
             return f"this is the key of cluster {cluster}; cluster {claimed} has its own"
-        if self._begun:
+        if self._begun and cluster in self._clusters:
             return "the job has begun already"
         if cluster in self.guests:
             return f"cluster {cluster} is there already ({self.guests[cluster].label})"
         return ""
 
-    async def gather(self) -> dict[str, Arrival]:
-        """The agents of all clusters, once all are there. GatheringError when a part will never
-        come, or time is up; all who had come have been told then."""
+    async def gather(self) -> None:
+        """Returns once all clusters are there. GatheringError when a part will never come, or time
+        is up; all who had come have been told then."""
         begin = asked = time.monotonic()
         look = _FIRST_LOOK
         try:
-            while len(self.guests) < len(self._clusters):
+            while not all(cluster in self.guests for cluster in self._clusters):
                 now = time.monotonic()
                 self._news.clear()
                 await self._release(now)
@@ -173,11 +250,10 @@ class Door:
                 guest.arrival.close()
             raise
         self._compare_times()
-        here, self.guests = self.guests, {}
         self._begun = True
-        for guest in here.values():
-            await guest.arrival.tell(op="go")
-        return {cluster: guest.arrival for cluster, guest in here.items()}
+        for cluster, guest in self.guests.items():
+            if cluster in self._awaits.spares:
+                self._do(self._keep_waiting(guest))
 
     def _awaited(self, but: str = "") -> str:
         missing = [name for name in self._clusters if name not in self.guests and name != but]
@@ -236,17 +312,18 @@ class Door:
             await guest.arrival.tell(op="wait", message=f"waits: {self._awaited()}")
 
     def _compare_times(self) -> None:
-        """The end of one part ends all: whose time ends first is worth a word."""
+        """The end of one part ends all, unless it may leave: whose time ends first is worth a
+        word."""
         left = {
             cluster: seconds
             for cluster, guest in self.guests.items()
-            if (seconds := left_of(guest.said)) is not None
+            if cluster in self._clusters and (seconds := left_of(guest.said)) is not None
         }
         if not left:
             return
         first = min(left, key=lambda cluster: left[cluster])
         longest = max(left.values())
-        if left[first] < _UNEQUAL * longest:
+        if left[first] < _UNEQUAL * longest and first not in self._awaits.may_leave:
             self._say(
                 f"cluster {first} has {left[first] / 60:.0f} min left, the others more; its end "
                 "is the job's"

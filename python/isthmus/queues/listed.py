@@ -96,11 +96,11 @@ def _row(job: place.Place, *, ask: bool) -> dict[str, Any]:
     facts = job.facts("job.json")
     parts = parts_of(job)
     said = asyncio.run(_states(parts)) if ask and job.lives else [""] * len(parts)
-    ended = job.facts("state.json")
+    state = job.facts("state.json")
     return {
         "job": job.name,
         "state": state_of(job),
-        "status": ended.get("status"),
+        "status": state.get("status"),
         "submitted": facts.get("submitted"),
         "program": facts.get("program", []),
         "parts": [
@@ -109,7 +109,8 @@ def _row(job: place.Place, *, ask: bool) -> dict[str, Any]:
                 "scheduler": part.scheduler.title,
                 "id": part.identifier,
                 "state": word.removesuffix(" None") or None,
-                "here": part.cluster in ended["here"] if "here" in ended else None,
+                "here": _is_here(state, part.cluster),
+                "left": state.get("left", {}).get(part.cluster),
             }
             for part, word in zip(parts, said, strict=True)
         ],
@@ -127,7 +128,8 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
         cells, program = [row["job"], row["state"], age], " : ".join(row["program"])
         for part in row["parts"]:
             queued = f"{part['scheduler']} job {part['id']}" if part["id"] else "by hand"
-            words = [queued, part["state"], None if part["here"] is None else _HERE[part["here"]]]
+            here = None if part["here"] is None else _HERE[part["here"]]
+            words = [queued, part["state"], _left(part["left"]) or here]
             table.add(*cells, part["cluster"], ", ".join(filter(None, words)), program)
             cells, program = ["", "", ""], ""
         if not row["parts"]:
@@ -136,6 +138,21 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 
 
 _HERE = {True: "has connected", False: "has not connected"}
+
+
+def _is_here(state: dict[str, Any], cluster: str) -> bool | None:
+    """Whether a part is connected; None if that goes without saying."""
+    if "here" in state:
+        return cluster in state["here"]
+    known = state.get("spares", {}).get(cluster)
+    return known if isinstance(known, bool) else None
+
+
+def _left(said: dict[str, Any] | None) -> str:
+    """Of a part without which the job has gone on."""
+    if not said:
+        return ""
+    return f"left {length(time.time() - said['at'])} ago: {said['why']}"
 
 
 async def _states(parts: Sequence[Part]) -> list[str]:

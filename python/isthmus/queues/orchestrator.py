@@ -18,10 +18,10 @@ from isthmus.job.execution import tell_results
 from isthmus.job.job import Job, Result
 from isthmus.job.joboptions import JobOptions
 from isthmus.place.plan import Plan
-from isthmus.queues import schedulers
-from isthmus.queues.door import Door, GatheringError, Policy
+from isthmus.queues.batchjobs import BatchJobs
+from isthmus.queues.door import Awaited, Door, GatheringError, Policy
 from isthmus.queues.place import Place
-from isthmus.queues.submission import Part, cancel_all
+from isthmus.queues.submission import Part
 from isthmus.run.members import Members, log_of
 
 _CANCELLED = 128 + signal.SIGTERM
@@ -45,37 +45,27 @@ class Orchestrator:
         self._lock = lock
         self._plan = plan
         self._commands = commands
-        self._parts = {part.cluster: part for part in parts}
-        self._options = replace(options, why_gone=self._why_over)
+        spares = [spare.name for spare in plan.spares]
+        self._batch = BatchJobs(place, parts, spares, voice)
+        self._options = replace(options, batch=self._batch)
         self._policy = policy
         self._voice = voice
 
-    async def _why_over(self, cluster: str) -> str:
-        return await self._parts[cluster].why_over()
-
-    def _moved(self, cluster: str, printed: str) -> None:
-        """Notes that a part went back to its queue, mostly as another job."""
-        part = self._parts[cluster]
-        found = schedulers.found_identifier(part.scheduler, printed)
-        if not part.scheduler.submits_anew or not found:
-            return
-        self._parts[cluster] = replace(part, identifier=found)
-        self._voice.say(f"cluster {cluster}: {part.scheduler.title} job {found} from now on")
-        known = self._place.facts("job.json")
-        known["parts"] = [part.facts() for part in self._parts.values()]
-        self._place.note("job.json", known)
-
     async def run(self, listening: socket.socket) -> None:
         """Runs to the end, which is noted in the folder."""
-        self._note("waiting", here=[])
-        door = Door(
-            [cluster.name for cluster in self._plan.clusters],
+        batch, survival = self._batch, self._plan.survival
+        batch.here([])
+        names = [cluster.name for cluster in self._plan.clusters]
+        spares = [spare.name for spare in self._plan.spares]
+        may_leave = survival.may_leave if survival else ()
+        door = batch.door = Door(
+            Awaited(names, spares, may_leave),
             self._lock,
             self._policy,
             self._voice.say,
-            self._why_over,
-            self._moved,
-            lambda clusters: self._note("waiting", here=clusters),
+            batch.why_over,
+            batch.moved,
+            batch.here,
         )
         await door.open(listening)
         loop = asyncio.get_running_loop()
@@ -84,9 +74,9 @@ class Orchestrator:
         status, sentence = _CANCELLED, "cancelled"
         result: Result | None = None
         try:
-            arrivals = await gathering
-            self._note("running")
-            members = Members(self._plan, self._commands, log_of(self._voice), arrivals)
+            await gathering
+            batch.begins()
+            members = Members(self._plan, self._commands, log_of(self._voice), batch)
             result = await Job(self._plan, members, self._options, self._voice).run()
             status, sentence = result.status, result.sentence
             tell_results(self._plan, self._options, result, self._voice)
@@ -100,14 +90,9 @@ class Orchestrator:
             self._voice.say("the job was cancelled while parts of it were awaited")
         finally:
             door.close()
-        # Parts that have come end by themselves; others would wait in a queue for nobody.
-        for trouble in cancel_all(list(self._parts.values())) if status else ():
-            self._voice.warn(trouble)
+        await batch.finish(well=status == 0)
         self._place.forget_keys()
-        self._note("ended", status=status, sentence=sentence)
-
-    def _note(self, state: str, **more: object) -> None:
-        self._place.note("state.json", {"state": state, **more})
+        batch.ended(status, sentence)
 
 
 def detach(orchestrator: Orchestrator, place: Place, listening: socket.socket) -> int:

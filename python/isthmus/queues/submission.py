@@ -10,7 +10,7 @@ from typing import Any
 from isthmus.base.errors import RunError
 from isthmus.grid.grid import ClusterSpec
 from isthmus.grid.gridkeys import SCHEDULERS
-from isthmus.queues import joiner, schedulers
+from isthmus.queues import joiner, partline, schedulers
 from isthmus.queues.schedulers import Scheduler
 from isthmus.queues.scripts import key_of
 from isthmus.run.command import isthmusd_of, shell_at, try_reach
@@ -49,6 +49,7 @@ class Part:
         """A shell's text that puts all that is needed into the folder, and submits the script."""
         name, pem, new = f"{self.cluster}.sh", key_of(self.cluster), f"{self.cluster}.new"
         files = {name: script, pem: key, "join.py": Path(joiner.__file__).read_text()}
+        files["partline.py"] = Path(partline.__file__).read_text()
         lines = ["set -e", "umask 077", f"mkdir -p {self.folder}", f"cd {self.folder}"]
         lines.append(f"rm -f {new}")  # so that the shell's umask says who reads it
         # Clusters with the same home share the folder, and one part may run already. Each file
@@ -83,13 +84,11 @@ class Part:
         """Returns the error; empty when the job is cancelled, or has ended. Its key goes too."""
         if not self.identifier:
             return ""
-        text = ":"
-        if self.scheduler.cancel:
-            text = schedulers.command(self.scheduler.cancel, id=self.identifier)
-        with_key = f"rm -f {self.folder}/{key_of(self.cluster)}; {text}"
+        text = self._cancelling()
         try:
             done = subprocess.run(
-                shell_at(self.host, with_key), stdin=subprocess.DEVNULL, capture_output=True,
+                shell_at(self.host, self._with_key(text)),
+                stdin=subprocess.DEVNULL, capture_output=True,
                 text=True, errors="surrogateescape", timeout=_LIMIT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
@@ -97,11 +96,27 @@ class Part:
         said = (done.stderr or done.stdout).strip().splitlines()
         return f"cluster {self.cluster}: `{text}`: {said[0]}" if done.returncode and said else ""
 
+    async def cancel_later(self) -> None:
+        """The same while others go on. Whoever cares looks into the queue."""
+        if self.identifier:
+            await self._asked(self._with_key(self._cancelling()))
+
+    def _cancelling(self) -> str:
+        if not self.scheduler.cancel:
+            return ":"
+        return schedulers.command(self.scheduler.cancel, id=self.identifier or "")
+
+    def _with_key(self, text: str) -> str:
+        return f"rm -f {self.folder}/{key_of(self.cluster)}; {text}"
+
     async def state(self) -> str:
         """The scheduler's output for the job; empty if it knows nothing."""
         if not self.identifier or not self.scheduler.state:
             return ""
-        text = schedulers.command(self.scheduler.state, id=self.identifier)
+        return await self._asked(schedulers.command(self.scheduler.state, id=self.identifier))
+
+    async def _asked(self, text: str) -> str:
+        """What the command printed; empty if it failed."""
         try:
             asked = await asyncio.create_subprocess_exec(
                 *shell_at(self.host, text),
@@ -117,7 +132,7 @@ class Part:
         return printed.decode(errors="replace").strip() if asked.returncode == 0 else ""
 
     async def why_over(self) -> str:
-        """The scheduler's word for a job that will not run any more; empty for others. Slurm has
+        """The scheduler's words for a job that will not run any more; empty for others. Slurm has
         said FAILED of a job that was going back into its queue (November 2026), so a word counts
         only if it comes twice."""
         word = await self._settled()
@@ -130,6 +145,16 @@ class Part:
         told = f"{self.scheduler.title} says that its job {self.identifier} is {word}"
         file = f"{self.folder}/{self.cluster}.out".replace('"', "")
         return f"{told}\n  Its output is in {f'{self.host}:' if self.host else ''}{file}"
+
+    async def why_gone(self) -> str:
+        """The same once the job has begun. A job that has gone back to its queue is gone, too."""
+        if why := await self.why_over():
+            return why.partition("\n")[0]
+        word = await self._settled()
+        if word in self.scheduler.queued and word != "COMPLETING":
+            title = self.scheduler.title
+            return f"{title} has put its job {self.identifier} back into its queue ({word})"
+        return ""
 
     async def _settled(self) -> str:
         """The first word of the state, once the job is no longer just completing."""

@@ -38,6 +38,7 @@ _OWN_GROUP: dict[str, Any] = (
 Message = dict[str, Any]
 Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
 OnLost = Callable[["Agent", str], None]
+Summon = Callable[[], Awaitable["Arrival"]]
 
 
 class ProtocolError(Exception):
@@ -70,11 +71,11 @@ class Agent:
         *,
         target: str | None,
         show: Callable[[str], None] | None = None,
-        arrival: "Arrival | None" = None,
+        summon: "Summon | None" = None,
     ) -> None:
         """`target` is where ssh goes; None: this host. `show` gets each line that the agent writes
-        on its standard error. If it has an `arrival`, the agent has dialled in, and a command is
-        not needed."""
+        on its standard error. If there is `summon`, the agent dials in, and a command is not
+        needed."""
         self.label = label
         self.command = list(command)
         self.target = target
@@ -86,7 +87,8 @@ class Agent:
         self.forwarding = Forwarding()
         self._show = show
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
-        self._arrival = arrival
+        self._summon = summon
+        self._arrival: Arrival | None = None
         self._process: asyncio.subprocess.Process | Arrival | None = None
         self._refused: RunError | None = None
         self._transport: asyncio.BaseTransport | None = None
@@ -101,12 +103,8 @@ class Agent:
 
     async def launch(self) -> None:
         """Starts the process. `start` reports an error."""
-        if self._arrival:
-            self._process, self._exited = self._arrival, self._arrival.exited
-            self._transport = self._arrival.stdin.transport
-            return
         try:
-            await self._start_process()
+            await (self._let_it_come(self._summon) if self._summon else self._start_process())
         except RunError as error:
             self._refused = error
 
@@ -125,6 +123,14 @@ class Agent:
             reader,
             asyncio.create_task(self._notice_end(reader)),
         ]
+
+    async def _let_it_come(self, summon: "Summon") -> None:
+        try:
+            arrival = await summon()
+        except RunError as error:
+            raise RunError(f"{self.label}: {error.sentence}", error.remedy) from None
+        self._arrival = self._process = arrival
+        self._exited, self._transport = arrival.exited, arrival.stdin.transport
 
     async def _start_process(self) -> None:
         childwatching.without_threads()

@@ -11,8 +11,10 @@ from isthmus.base.limits import Limits
 from isthmus.place.extension import Extension, extend
 from isthmus.place.plan import ClusterPlan
 from isthmus.run.agent import Handler, OnLost
+from isthmus.run.batch import Batch
 from isthmus.run.bringup import BringUp
 from isthmus.run.growing import Growing, tell_all
+from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members, command_of
 from isthmus.run.surviving import Surviving
 
@@ -26,13 +28,17 @@ class Extending:
         members: Members,
         steps: BringUp,
         surviving: Surviving,
+        leaving: Leaving,
         limits: Limits,
         cwd: str,
+        batch: Batch | None = None,
     ) -> None:
         self._growing = growing
         self._members = members
         self._steps = steps
         self._surviving = surviving
+        self._leaving = leaving
+        self._batch = batch
         self._limits = limits
         self._cwd = cwd
 
@@ -45,6 +51,15 @@ class Extending:
         """The cluster of a rank, as an index of `sites`."""
         name = self._growing.plan.places[self._growing.home(rank)].name
         return [site.name for site in self.sites()].index(name)
+
+    async def until_here(self, site: int, limit: float | None) -> None:
+        """Waits for the batch job of a spare cluster, `limit` seconds at most. The caller need not
+        hold the turn. RunError if it does not come."""
+        if self._batch is None or site < len(self._growing.plan.clusters):
+            return
+        cluster = self.sites()[site].name
+        if not self._growing.extensions.named(cluster):
+            await self._batch.until_here(cluster, limit)
 
     async def place_of(self, site: int, heard: Handler, lost: OnLost) -> int:
         """The index in Plan.places of a living cluster there. One that is spare, or has failed, is
@@ -67,7 +82,7 @@ class Extending:
         return True
 
     async def _take_in(self, cluster: ClusterPlan, heard: Handler, lost: OnLost) -> Extension:
-        await self._surviving.ended(cluster.name)
+        await self._leaving.ended(cluster.name)
         growing, plan = self._growing, self._growing.plan
         others = growing.with_gateways()
         made = extend(plan, cluster, growing.living, growing.served)

@@ -4,18 +4,19 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from isthmus.base.relay import Voice
 from isthmus.grid import sshlinks
 from isthmus.place.plan import AgentPlan, ClusterPlan, Plan
-from isthmus.run.agent import Agent, Message
+from isthmus.run.agent import Agent, Message, Summon
 from isthmus.run.chatter import Chatter
 from isthmus.run.command import agent_command, shielded, users_ssh
 from isthmus.run.troubles import LauncherWords
 
 if TYPE_CHECKING:
-    from isthmus.run.arrival import Arrival
+    from isthmus.run.batch import Batch
 
 
 @dataclass
@@ -45,8 +46,10 @@ class Member:
 
 
 def command_of(plan: Plan, spec: AgentPlan, cwd: str, *, shield: bool = True) -> list[str]:
-    """The command that starts an agent of the plan. Signals of the terminal do not end its ssh if
-    `shield`."""
+    """The command that starts an agent of the plan; empty if it dials in. Signals of the terminal
+    do not end its ssh if `shield`."""
+    if spec.joins:
+        return []
     role = "agent" if spec.has_ranks else "gateway"
     setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
     command = agent_command(spec.host, spec.prefix, cwd, role, setup, spec.door)
@@ -72,19 +75,18 @@ class Members:
         plan: Plan,
         commands: Sequence[Sequence[str]],
         show: Callable[[str], None] | None = None,
-        arrivals: "Mapping[str, Arrival] | None" = None,
+        batch: "Batch | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`. `arrivals` are the agents of ranks that
-        have dialled in, by cluster. `show` gets the agents' logs."""
-        here = arrivals or {}
+        """`commands[i]` starts the agent `plan.agents[i]`, unless it comes from `batch`. `show`
+        gets the agents' logs."""
+        self._batch = batch
         self.plan = plan
         self.broken: Callable[[Exception], None] | None = None  # gets errors of background work
         self._show = show
         self._all: list[Member] = []
         self._by_agent: dict[int, Member] = {}
         for spec, command in zip(plan.agents, commands, strict=True):
-            cluster = plan.places[spec.cluster]
-            self.add(spec, cluster, command, here.get(cluster.name) if spec.has_ranks else None)
+            self.add(spec, plan.places[spec.cluster], command)
         self._news = asyncio.Event()
         self._background: set[asyncio.Task[None]] = set()
 
@@ -97,10 +99,12 @@ class Members:
         spec: AgentPlan,
         cluster: ClusterPlan,
         command: Sequence[str],
-        arrival: "Arrival | None" = None,
     ) -> Member:
         """Adds a member while the run goes on, even one that is not in the plan."""
-        agent = _agent(self.plan.where(spec), command, spec.host, self._show, arrival)
+        summon = None
+        if self._batch and spec.joins:
+            summon = partial(self._batch.agent, self.plan.places[spec.cluster].name)
+        agent = _agent(self.plan.where(spec), command, spec.host, self._show, summon)
         member = Member(spec, agent, cluster)
         self._all.append(member)
         self._by_agent[id(agent)] = member
@@ -172,10 +176,10 @@ def _agent(
     command: Sequence[str],
     target: str | None,
     show: Callable[[str], None] | None,
-    arrival: "Arrival | None",
+    summon: Summon | None,
 ) -> Agent:
     def labelled(line: str) -> None:
         assert show
         show(f"{label}: {line}")
 
-    return Agent(label, command, target=target, show=labelled if show else None, arrival=arrival)
+    return Agent(label, command, target=target, show=labelled if show else None, summon=summon)

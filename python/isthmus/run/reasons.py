@@ -2,7 +2,6 @@
 weight."""
 
 import signal
-from collections.abc import Awaitable, Callable
 
 from isthmus.base.endings import (
     cluster_named,
@@ -17,6 +16,7 @@ from isthmus.grid import routes
 from isthmus.pages import page
 from isthmus.place.plan import Plan
 from isthmus.run.agent import Message
+from isthmus.run.batch import Batch
 from isthmus.run.members import Member, Members
 
 
@@ -25,9 +25,6 @@ def _no_init() -> str:
         "Is it an MPI program, and linked to MPI dynamically? In a container it also needs\n"
         f"  the folder that ISTHMUS_LIBDIR names there ({page('containers.md')})"
     )
-
-
-WhyGone = Callable[[str], Awaitable[str]]
 
 
 class Reasons:
@@ -121,7 +118,7 @@ class Reasons:
                 Weight.EXIT,
             )
 
-    async def hear_schedulers(self, why_gone: WhyGone | None) -> None:
+    async def hear_schedulers(self, batch: Batch | None) -> None:
         """If a scheduler has ended a cluster's ranks, its words are the reason for everything
         else."""
         outcome = self._ending.outcome
@@ -130,8 +127,8 @@ class Reasons:
         for member in self._members.ranked:
             if member.failed:
                 continue
-            if member.lost and not member.verdict and why_gone:
-                member.verdict = await why_gone(member.cluster.name)
+            if member.lost and not member.verdict and batch:
+                member.verdict = await batch.why_gone(member.cluster.name)
             if member.verdict:
                 said = f"{member.agent.label}: {member.verdict}"
                 self._ending.replace(outcome.status or 1, said)

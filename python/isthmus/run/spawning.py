@@ -20,7 +20,7 @@ from isthmus.run.bringup import BringUp
 from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
 from isthmus.run.members import Member, Members, command_of
-from isthmus.run.spawnplan import Command, Growth, grow, read_commands
+from isthmus.run.spawnplan import Command, Growth, grow, read_commands, sites_of
 from isthmus.run.troubles import check_wire
 
 Heard = Callable[[Agent, Message, bytes], Awaitable[None]]
@@ -71,12 +71,16 @@ class Spawning:
         lost: Callable[[Agent, str], None],
     ) -> None:
         """Returns when all processes have joined. IsthmusError if they cannot be started."""
+        commands = read_commands(entries)
+        home = self._extending.home(rank)
+        limit = min((c.timeout for c in commands if c.timeout is not None), default=None)
+        for site in sites_of(self._extending.sites(), commands, home):
+            await self._extending.until_here(site, limit)  # others may spawn meanwhile
         async with self._growing.turn:
-            commands = read_commands(entries)
             planned = grow(
                 self._extending.sites(),
                 commands,
-                home=self._extending.home(rank),
+                home=home,
                 index=self._growing.index,
                 first=self._growing.size,
                 part=self._growing.parts,
@@ -120,7 +124,9 @@ class Spawning:
 
     def _start(self, growth: Growth) -> _Start:
         spec = growth.cluster.spec
-        plan = AgentPlan(growth.like, spec.host, spec.prefix, has_ranks=True)
+        joins = bool(growth.gateways) and self._growing.plan.joining
+        host = None if joins else spec.host
+        plan = AgentPlan(growth.like, host, spec.prefix, has_ranks=True, joins=joins)
         command = command_of(self._growing.plan, plan, self._cwd, shield=True)
         member = self._members.add(plan, growth.cluster, command)
         return _Start(growth, member, asyncio.get_running_loop().create_future())

@@ -1,6 +1,7 @@
 """The places of spawned processes: the native jobs that are started for them."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -11,7 +12,7 @@ from isthmus.place.plan import ClusterPlan
 from isthmus.run.agent import Message
 
 # The keys of an MPI_Info that Isthmus reads; all others are for other libraries.
-KEYS = ("cluster", "host", "wdir", "path", "env")
+KEYS = ("cluster", "host", "wdir", "path", "env", "timeout")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class Growth:
 
 @dataclass(frozen=True)
 class Command:
-    """One command of MPI_Comm_spawn_multiple; `paths` are the folders to search for the program."""
+    """One command of MPI_Comm_spawn_multiple; `paths` are the folders to search for the program,
+    `timeout` the seconds to wait for a cluster that is queued."""
 
     argv: list[str]
     n: int
@@ -72,6 +74,7 @@ class Command:
     wdir: str | None = None
     paths: tuple[str, ...] = ()
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    timeout: float | None = None
 
 
 def read_commands(entries: object) -> list[Command]:
@@ -108,7 +111,23 @@ def _read_command(entry: object) -> Command:
         wdir=said.get("wdir"),
         paths=tuple(path for path in said.get("path", "").split(":") if path),
         env=env,
+        timeout=_seconds(said["timeout"]) if "timeout" in said else None,
     )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise UsageError(f"the info key 'timeout' is '{text}'", "Write a number of seconds.")
+    return seconds
+
+
+def sites_of(clusters: Sequence[ClusterPlan], commands: Sequence[Command], home: int) -> set[int]:
+    """The clusters where `grow` places processes."""
+    return {site for command in commands for site in _clusters_of(clusters, command, home)}
 
 
 def grow(

@@ -1,11 +1,9 @@
-"""Goes on without clusters that have failed: tells all agents, and ends what is left of them.
-failing.py decides which fail."""
+"""Goes on without clusters that have failed, and tells all agents. failing.py decides which fail,
+and leaving.py ends what is left of them."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Container, Sequence
 
-from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
 from isthmus.place.extension import Extension, Extensions
@@ -13,11 +11,9 @@ from isthmus.place.plan import GatewayPlan, Plan
 from isthmus.run.agent import Message
 from isthmus.run.failing import Failing, Watcher
 from isthmus.run.latecomers import are_ready
+from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
 
-# Seconds for native launchers to end by themselves: Open MPI's mpirun crashes, with a long trace,
-# if a signal comes while it ends a job whose rank has died.
-_GRACE = 5.0
 # Seconds from a suspicion to the decision: the other side of a link notices a little later.
 _HEARING = 2.0
 
@@ -30,7 +26,7 @@ class Surviving:
         plan: Plan,
         members: Members,
         ending: Ending,
-        limits: Limits,
+        leaving: Leaving,
         voice: Voice,
         extensions: Extensions,
         lost: Callable[[Container[int]], None],
@@ -42,7 +38,7 @@ class Surviving:
         """The clusters of the world that have failed, and why."""
         self._members = members
         self._ending = ending
-        self._limits = limits
+        self._leaving = leaving
         self._voice = voice
         self._lost = lost
         self._failing = Failing(
@@ -56,8 +52,6 @@ class Surviving:
         self._grown: set[int] = set()  # spawned clusters that have failed
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers
-        self._closing: dict[str, set[asyncio.Task[None]]] = {}
-        """The keys are names of clusters."""
 
     @property
     def undecided(self) -> bool:
@@ -117,15 +111,6 @@ class Surviving:
     def has_failed(self, cluster: int) -> bool:
         return cluster in self._failing.failed
 
-    async def ended(self, name: str) -> None:
-        """Returns when everything is gone that has failed in the cluster of that name."""
-        await asyncio.gather(*self._closing.get(name, ()), return_exceptions=True)
-
-    async def finish(self) -> None:
-        """Returns when everything of the failed clusters is gone."""
-        closing = [task for tasks in self._closing.values() for task in tasks]
-        await asyncio.gather(*closing, return_exceptions=True)
-
     # -- decisions ---------------------------------------------------------------------------
 
     async def _ask(self, lost: Sequence[int], cause: str, otherwise: Callable[[], None]) -> None:
@@ -181,17 +166,21 @@ class Surviving:
         leaving = [member for member in self._members if member.plan.cluster in lost]
         self._mark(leaving)
         for cluster in lost:
-            self._forget(cluster, self._plan.clusters[cluster].name, cause)
+            name = self._plan.clusters[cluster].name
+            self._forget(cluster, name, cause, place=name)
             for member in self._members:
                 index = self._index(member)
                 if member.plan.cluster == cluster and index is not None and index != cluster:
                     self._grown.add(index)
-                    why = f'its gateways are those of cluster "{self._plan.clusters[cluster].name}"'
+                    why = f'its gateways are those of cluster "{name}"'
                     self._forget(index, member.cluster.name, why)
             self._lose_gateways(
                 [one for one in self._plan.gateways if self._failing.failed >= {*one.clusters}]
             )
-        self._leave(leaving)
+        for cluster in lost:
+            own = [member for member in leaving if member.plan.cluster == cluster]
+            over = all(member.leaving for member in own)
+            self._leaving.end(self._plan.clusters[cluster].name, own, over=over)
         return True
 
     def _lose_spawned(self, member: Member, index: int, cause: str) -> bool:
@@ -200,8 +189,9 @@ class Surviving:
         if index not in self._grown:
             self._grown.add(index)
             self._mark([member])
-            self._forget(index, member.cluster.name, cause)
-            self._leave([member])
+            place = self._plan.places[member.plan.cluster].name
+            self._forget(index, member.cluster.name, cause, place=place)
+            self._leaving.end(place, [member])
             extension = self._extensions.at(member.plan.cluster)
             if extension and self._grown >= {*extension.growths}:
                 self._drop(extension)  # its gateways have no other cluster
@@ -212,17 +202,19 @@ class Surviving:
         if not self._may_leave(extension.place):
             return False
         own = [m for m in self._members.ranked if m.plan.cluster == extension.place]
+        name = extension.cluster.name
         self._drop(extension)
         lost = [(m, i) for m in own if (i := self._index(m)) is not None and i not in self._grown]
         self._mark([member for member, _ in lost])
         for member, index in lost:
             self._grown.add(index)
-            self._forget(index, member.cluster.name, cause, quiet=bool(member.exited))
+            quiet = bool(member.exited)
+            self._forget(index, member.cluster.name, cause, place=name, quiet=quiet)
         # Processes that had ended well have been dropped from the members.
         for index in {*extension.growths} - self._grown:
             self._grown.add(index)
             self._forget(index, self._plan.cluster_name(index), cause, quiet=True)
-        self._leave([member for member, _ in lost])
+        self._leaving.end(name, [member for member, _ in lost])
         return True
 
     def _drop(self, extension: Extension) -> None:
@@ -232,7 +224,7 @@ class Surviving:
         gateways = [member for member in self._members if member.plan in extension.agents]
         for member in gateways:
             member.failed = member.leaving = True
-        self._leave(gateways)
+        self._leaving.end(extension.cluster.name, gateways, over=True)
 
     async def _judge_extension(self, extension: Extension, suspect: int, why: str) -> None:
         """If clusters do not reach each other of which one came later, that one fails. Unless the
@@ -250,12 +242,14 @@ class Surviving:
 
     # -- what follows ------------------------------------------------------------------------
 
-    def _forget(self, cluster: int, name: str, cause: str, *, quiet: bool = False) -> None:
+    def _forget(
+        self, cluster: int, name: str, cause: str, *, place: str = "", quiet: bool = False
+    ) -> None:
+        """`place` is the cluster of the grid file that has failed with it, if any."""
         said = f'cluster "{name}" has failed: {cause.partition(chr(10))[0]}'
         self.failures.append((cluster, said))
-        left = self._failing.left + self._later()
         if not quiet:
-            self._voice.say(f"{said}; {left} cluster{'s go' if left != 1 else ' goes'} on")
+            self._leaving.tell(name, cause, self._failing.left + self._later(), place)
         world = [*self._plan.clusters, *self._plan.grown]
         if cluster < len(world):
             block = world[cluster].block
@@ -275,26 +269,6 @@ class Surviving:
             member.failed = True
             member.leaving = not self._serves_others(member)
         self._members.changed()
-
-    def _leave(self, members: Sequence[Member]) -> None:
-        """Ends what is left of them."""
-        for member in members:
-            task = asyncio.create_task(self._end(member))
-            tasks = self._closing.setdefault(self._plan.places[member.plan.cluster].name, set())
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-    async def _end(self, member: Member) -> None:
-        if member.spawned and not member.exited and not member.lost:
-            well = await member.agent.order("kill", grace=_GRACE)
-            if well and member.plan.has_ranks:
-                with contextlib.suppress(asyncio.TimeoutError):
-                    gone = self._members.until(lambda: bool(member.exited or member.lost))
-                    await asyncio.wait_for(gone, _GRACE + self._limits.kill)
-        if member.leaving:
-            member.lost = True
-            self._members.changed()
-            await member.agent.close(self._limits.close)
 
     def _serves_others(self, member: Member) -> bool:
         clusters = {one for gateway in member.plan.gateways for one in gateway.clusters}

@@ -40,7 +40,7 @@ struct Commands {
 };
 
 /// The keys that the standard reserves for this, and Isthmus's own; others are for other libraries.
-constexpr std::array kKeys{"cluster", "host", "wdir", "path", "env", "file", "soft"};
+constexpr std::array kKeys{"cluster", "host", "wdir", "path", "env", "timeout", "file", "soft"};
 
 json keys_of(MPI_Info info) {
   json keys = json::object();
