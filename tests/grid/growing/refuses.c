@@ -1,14 +1,17 @@
-/* Spawns that cannot succeed say why, and the parents go on. refuses PLACE TEXT...: the place of
-   each, and what its error contains. `good` has a process that ends at once. */
+/* Spawns that cannot succeed say why, and the parents go on. refuses PLACE[@SECONDS] TEXT...: the
+   place of each, the time that it may wait, and what its error contains. */
 #include <string.h>
 
 #include "../../programs/checking.h"
 
 static int spawn(const char* self, const char* place, MPI_Comm* children) {
-  char* words[] = {"child", NULL};
+  char *words[] = {"child", NULL}, name[64];
+  const char* const limit = strchr(place, '@');
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "cluster", place);
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(place, "@"), place);
+  MPI_Info_set(info, "cluster", name);
+  if (limit != NULL) MPI_Info_set(info, "timeout", limit + 1);
   const int code =
       MPI_Comm_spawn(self, words, 1, info, 0, MPI_COMM_WORLD, children, MPI_ERRCODES_IGNORE);
   MPI_Info_free(&info);

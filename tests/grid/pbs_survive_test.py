@@ -1,0 +1,100 @@
+"""Submitted jobs that lose a part or their launcher, and parts that are spare. The commands of PBS
+are faked (pbs/fake_pbs.py)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import mpis
+import pytest
+from marks import processes
+from pbs_test import Pbs, ended, pbs  # noqa: F401
+from waiting import eventually
+
+STEADY = Path(__file__).parent / "survive" / "steady.c"
+REFUSES = Path(__file__).parent / "growing" / "refuses.c"
+
+
+def spare(pbs: Pbs, cluster: str) -> None:  # noqa: F811
+    (pbs.state / f"queue.{cluster}").touch()
+    with pbs.grid.open("a") as grid:
+        print(f'[cluster.{cluster}]\nscheduler = "pbs"\nbatch = ["-q {cluster}"]', file=grid)
+        print("spare = true\nslots = 1", file=grid)
+
+
+def steady(pbs: Pbs, programs: Path) -> Path:  # noqa: F811
+    """Sums over all living ranks, which go on."""
+    words: list[object] = []
+    for cluster, library in (("east", "mpich4"), ("west", "openmpi4")):
+        program = mpis.ALL[library].build(STEADY, programs)
+        words += [*([":"] if words else []), "--on", cluster, "-n", 2, program, pbs.folder]
+    job = pbs.submit("--survive", *words)
+    eventually(lambda: (job / "out").read_text() == "up\n", f"ranks; {(job / 'err').read_text()}")
+    return job
+
+
+def test_a_part_is_lost(pbs: Pbs, programs):  # noqa: F811
+    """Not by its queue: what joins it is killed."""
+    job = steady(pbs, programs)
+    (joiner,) = (
+        pid for pid, line in processes(pbs.mark).items() if "join.py" in line and "west" in line
+    )
+    os.kill(joiner, signal.SIGKILL)
+    said = job / "err"
+    eventually(lambda: 'cluster "west" has failed: ' in said.read_text(), "the loss")
+    (pbs.folder / "bell").touch()
+    assert ended(job)["status"] == 0, said.read_text()
+    assert (job / "out").read_text() == "up\n2 of 4 ranks\n"
+    assert said.read_text().count("; 1 cluster goes on\n") == 1
+    assert "left " in pbs.isthmus("jobs").stdout
+    eventually(pbs.all_over, "the end of both jobs")
+
+
+def test_the_launcher_is_killed(pbs: Pbs, programs):  # noqa: F811
+    """Nobody decides any more which cluster has failed: all ends, and says so."""
+    job = steady(pbs, programs)
+    os.kill(json.loads((job / "process.json").read_text())["pid"], signal.SIGKILL)
+    eventually(pbs.all_over, "the end of both jobs")
+    assert "lost: its process is gone" in pbs.isthmus("jobs").stdout
+    done = pbs.isthmus("attach", job.name)
+    assert (done.returncode, done.stdout) == (1, "up\n")
+    assert f"{job.name} is lost: its process is gone" in done.stderr
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_a_spare_part_is_awaited_as_long_as_a_spawn_says(pbs: Pbs, programs, library):  # noqa: F811
+    """And when the program ends without it, it leaves its queue."""
+    spare(pbs, "south")
+    pbs.block("south")
+    program = mpis.ALL[library].build(REFUSES, programs)
+    late = "cluster south has not come from its queue yet"
+    words = [program, "south@0", late, "south@1", f"after 1 s, {late}", "south@soon", "'timeout'"]
+    job = pbs.submit("-n", 4, *words)
+    assert ended(job)["status"] == 0, (job / "err").read_text()
+    (waiting,) = pbs.jobs("south")
+    eventually(lambda: pbs.word(waiting) == "F", "a spare part that nobody needs")
+    eventually(pbs.all_over, "the end of all jobs")
+
+
+def test_a_spare_part_is_deleted_before_it_is_needed(pbs: Pbs, programs):  # noqa: F811
+    """The program hears of it, and goes on."""
+    spare(pbs, "south")
+    blocked = pbs.block("east")
+    pbs.block("south")
+    program = mpis.ALL["openmpi4"].build(REFUSES, programs)
+    job = pbs.submit("-n", 4, program, "south", "PBS says that its job 935.pbs1 is F")
+    assert pbs.command("qdel", "935.pbs1").returncode == 0
+    blocked.unlink()
+    assert ended(job)["status"] == 0, (job / "err").read_text()
+
+
+def test_processes_are_spawned_in_a_spare_part(pbs: Pbs, programs):  # noqa: F811
+    spare(pbs, "south")
+    program = mpis.ALL["mpich4"].build(REFUSES, programs)
+    job = pbs.submit("-n", 4, program, "south", "", "south", "")
+    assert ended(job)["status"] == 0, (job / "err").read_text()
+    assert 'cluster "south" has come: 1 process runs there' in (job / "err").read_text()
+    eventually(pbs.all_over, "the end of all jobs")
