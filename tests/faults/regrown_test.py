@@ -42,3 +42,50 @@ def test_gateways_that_came_later_are_lost(grid: Grid, how: signal.Signals, why:
         until(running, 'cluster "b" is back')
         out, _ = running.communicate(timeout=240)
     assert (running.returncode, out) == (0, "4 ranks, sum 6\n")
+
+
+@pytest.fixture(scope="module")
+def regrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("regrow") / "regrow"
+    subprocess.run([COMPILERS["mpich"], "-o", program, REGROW], check=True)
+    return program
+
+
+@pytest.mark.parametrize("reach", ["gateway", "ssh"])
+def test_a_spare_cluster_by_ssh(remote: Grid, prefix: Path, regrow: Path, reach: str) -> None:
+    """It comes, is lost with the ssh that holds it, and comes back."""
+    site = f"host = 'site'\nprefix = '{prefix}'\nspare = true\n"
+    links = "".join(f"[[link]]\nbetween = {[a, 'c']}\nreach = '{reach}'\n" for a in "ab")
+    direct = "[[link]]\nbetween = ['a', 'b']\n"
+    remote.write(f"[cluster.a]\n[cluster.b]\n[cluster.c]\n{site}{links}{direct}")
+    words = ["--survive", "-g", "grid.toml", "-n", 4, regrow, "b:c", "nobody:c"]
+    with remote.start(*words) as running:
+        says(running, "up\n")
+        (ssh,) = remote.find("ssh -F", "isthmusd", " gateway")
+        os.kill(ssh, signal.SIGKILL)
+        until(running, 'cluster "c/1" has failed: gateway of cluster c on site: ')
+        assert "2 processes run there" in until(running, 'cluster "c" is back')
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, out) == (0, "4 ranks, sum 6\n"), err
+
+
+def test_a_cluster_of_several_agents_fails_and_comes_back(
+    remote: Grid, prefix: Path, regrow: Path
+) -> None:
+    """Its ranks are here, and its gateways on two other hosts. First its ranks end. Then one
+    gateway is lost, and when the other is, too, the cluster has failed."""
+    gateways = "".join(f"[[gateway]]\ncluster = 'b'\nhost = '{h}'\n" for h in ("site", "behind"))
+    remote.write(f"[cluster.a]\n[cluster.b]\nprefix = '{prefix}'\n[cluster.c]\n{gateways}")
+    words = ["--survive", "-g", "grid.toml", "-n", 6, regrow, "b:b", "nobody:b"]
+    with remote.start(*words) as running:
+        assert "3 clusters" not in until(running, 'cluster "b" has failed')
+        assert "2 processes run there" in until(running, 'cluster "b" is back')
+        says(running, "up\n")
+        first, second = remote.find("ssh -F", "isthmusd", " gateway")
+        os.kill(first, signal.SIGKILL)
+        assert "the other gateways of the cluster go on" in until(running, "gateway of cluster b")
+        os.kill(second, signal.SIGKILL)
+        until(running, 'cluster "b/1" has failed: gateway of cluster b on ')
+        assert "2 processes run there" in until(running, 'cluster "b" is back')
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, out) == (0, "6 ranks, sum 15\n"), err

@@ -15,7 +15,7 @@ from pbs_test import Pbs, ended, pbs  # noqa: F401
 from waiting import eventually
 
 STEADY = Path(__file__).parent / "survive" / "steady.c"
-REFUSES = Path(__file__).parent / "growing" / "refuses.c"
+GROWING = Path(__file__).parent / "growing"
 
 
 def spare(pbs: Pbs, cluster: str) -> None:  # noqa: F811
@@ -53,6 +53,16 @@ def test_a_part_is_lost(pbs: Pbs, programs):  # noqa: F811
     eventually(pbs.all_over, "the end of both jobs")
 
 
+def test_nothing_is_spawned_where_a_part_has_left(pbs: Pbs, programs):  # noqa: F811
+    program = mpis.ALL["openmpi4"].build(GROWING / "regrow.c", programs)
+    job = pbs.submit("--survive", "-n", 4, program, "west:west")
+    assert ended(job)["status"] != 0
+    told = (job / "err").read_text()
+    assert "west:west: nothing can be spawned: " in told
+    assert "cluster west: its batch job has ended" in told
+    eventually(pbs.all_over, "the end of both jobs")
+
+
 def test_the_launcher_is_killed(pbs: Pbs, programs):  # noqa: F811
     """Nobody decides any more which cluster has failed: all ends, and says so."""
     job = steady(pbs, programs)
@@ -69,7 +79,7 @@ def test_a_spare_part_is_awaited_as_long_as_a_spawn_says(pbs: Pbs, programs, lib
     """And when the program ends without it, it leaves its queue."""
     spare(pbs, "south")
     pbs.block("south")
-    program = mpis.ALL[library].build(REFUSES, programs)
+    program = mpis.ALL[library].build(GROWING / "refuses.c", programs)
     late = "cluster south has not come from its queue yet"
     words = [program, "south@0", late, "south@1", f"after 1 s, {late}", "south@soon", "'timeout'"]
     job = pbs.submit("-n", 4, *words)
@@ -84,7 +94,7 @@ def test_a_spare_part_is_deleted_before_it_is_needed(pbs: Pbs, programs):  # noq
     spare(pbs, "south")
     blocked = pbs.block("east")
     pbs.block("south")
-    program = mpis.ALL["openmpi4"].build(REFUSES, programs)
+    program = mpis.ALL["openmpi4"].build(GROWING / "refuses.c", programs)
     job = pbs.submit("-n", 4, program, "south", "PBS says that its job 935.pbs1 is F")
     assert pbs.command("qdel", "935.pbs1").returncode == 0
     blocked.unlink()
@@ -93,7 +103,7 @@ def test_a_spare_part_is_deleted_before_it_is_needed(pbs: Pbs, programs):  # noq
 
 def test_processes_are_spawned_in_a_spare_part(pbs: Pbs, programs):  # noqa: F811
     spare(pbs, "south")
-    program = mpis.ALL["mpich4"].build(REFUSES, programs)
+    program = mpis.ALL["mpich4"].build(GROWING / "refuses.c", programs)
     job = pbs.submit("-n", 4, program, "south", "", "south", "")
     assert ended(job)["status"] == 0, (job / "err").read_text()
     assert 'cluster "south" has come: 1 process runs there' in (job / "err").read_text()

@@ -399,7 +399,7 @@ class Job:
             if member.spawned or not agent.told:  # else the step of the bring-up fails
                 self._ending.end(1, sentence, Weight.FAULT)
 
-        spare = not self._extensions.at(member.plan.cluster) and self._reasons.is_spare(member)
+        spare = self._is_spare(member)
         if self._extending and self._extending.takes(member):
             self._voice.narrate(f"{sentence}; nobody has used it yet")
         elif (self._spawning and self._spawning.failed(member, sentence)) or (
@@ -411,6 +411,13 @@ class Job:
         elif not self._surviving.takes(member, sentence, end):
             end()
         self._members.changed()
+
+    def _is_spare(self, member: Member) -> bool:
+        """Whether only gateways are lost with it, and its cluster has others."""
+        if extension := self._extensions.at(member.plan.cluster):
+            own = [m for m in self._members if m.plan in extension.agents and not m.lost]
+            return member.plan in extension.agents and bool(own)
+        return self._reasons.is_spare(member)
 
     # -- the end -----------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ def extend(
         if source and link.spec.reach == "ssh":
             agent = made.agents[source.agent - len(plan.agents)]
             agent.door = plan.door if agent.host else None
-    plan.extended.append(spare)
+    plan.extended.append(made.cluster)
     plan.agents += made.agents
     plan.gateways += made.gateways
     plan.links += made.links

@@ -66,7 +66,8 @@ static MPI_Comm regrow(MPI_Comm comm, const char* self, const char* turn, char**
                        MPI_Comm* inter) {
   MPI_Comm smaller, whole;
   MPI_Info info;
-  int size = 0, count = 1;
+  int size = 0, count = 1, length = 0;
+  char said[4 * MPI_MAX_ERROR_STRING];
   char* words[16] = {"child"};
   isthmus_comm_revoke(comm);
   CHECK(isthmus_comm_shrink(comm, &smaller) == MPI_SUCCESS, "it cannot be shrunk");
@@ -76,9 +77,10 @@ static MPI_Comm regrow(MPI_Comm comm, const char* self, const char* turn, char**
   words[count] = NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "cluster", strchr(turn, ':') + 1);
-  CHECK(MPI_Comm_spawn(self, words, wanted - size, info, 0, smaller, inter, MPI_ERRCODES_IGNORE) ==
-            MPI_SUCCESS,
-        "%s: nothing can be spawned", turn);
+  const int code =
+      MPI_Comm_spawn(self, words, wanted - size, info, 0, smaller, inter, MPI_ERRCODES_IGNORE);
+  if (code != MPI_SUCCESS) MPI_Error_string(code, said, &length);
+  CHECK(code == MPI_SUCCESS, "%s: nothing can be spawned: %s", turn, said);
   MPI_Info_free(&info);
   MPI_Intercomm_merge(*inter, 0, &whole);
   MPI_Comm_free(&smaller);
