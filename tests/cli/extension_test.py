@@ -88,6 +88,7 @@ def test_a_cluster_that_failed_has_new_gateways_and_its_old_place():
     assert not {*old} & {*made.nodes}
     assert plan.tables[made.nodes[0]].next == {1: [living[0]], 2: [living[1]]}
     assert plan.tables[made.nodes[0]].hops[0] == 0
+    assert plan.places[made.place].block.size == 0  # it is not the cluster that failed
 
 
 def test_ways_over_others():

@@ -64,7 +64,7 @@ def test_nothing_is_spawned_where_a_part_has_left(pbs: Pbs, programs):  # noqa: 
 
 
 def test_the_launcher_is_killed(pbs: Pbs, programs):  # noqa: F811
-    """Nobody decides any more which cluster has failed: all ends, and says so."""
+    """All ends, since nobody decides any more which cluster has failed."""
     job = steady(pbs, programs)
     os.kill(json.loads((job / "process.json").read_text())["pid"], signal.SIGKILL)
     eventually(pbs.all_over, "the end of both jobs")

@@ -10,7 +10,6 @@ import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from isthmus.base.endings import cannot_start_ranks
@@ -19,6 +18,7 @@ from isthmus.base.grace import Grace
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.job.joboptions import JobOptions
+from isthmus.job.losses import Losses
 from isthmus.job.revival import Revival
 from isthmus.meeting.abroad import Abroad
 from isthmus.place.extension import Extensions
@@ -36,7 +36,7 @@ from isthmus.run.members import Member, Members
 from isthmus.run.ports import Ports
 from isthmus.run.questions import Questions
 from isthmus.run.rankoutput import RankOutput
-from isthmus.run.reasons import Reasons, ended_badly, how_exited
+from isthmus.run.reasons import Reasons
 from isthmus.run.signals import Signals
 from isthmus.run.silence import Silences
 from isthmus.run.spawning import Spawning
@@ -90,17 +90,28 @@ class Job:
             plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup, voice
         )
         self._spawning: Spawning | None = None
-        self._watching = False  # for ranks that come late
         self._revival: Revival | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
+        self._watch = latecomers.Watch(
+            plan, self._members, self._ending, voice, first=limits.late, limit=options.wait
+        )
         self._extensions = Extensions()
         self._leaving = Leaving(self._members, limits, voice, options.batch)
         self._surviving = Surviving(
             plan, self._members, self._ending, self._leaving, voice, self._extensions, ports.lose
         )
-        self._extending: Extending | None = None
+        self._losses = Losses(
+            plan,
+            self._members,
+            self._extensions,
+            self._surviving,
+            self._reasons,
+            self._ending,
+            voice,
+            self._release,
+        )
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
         self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None
@@ -186,7 +197,7 @@ class Job:
             traced=self._options.trace,
             native=self._options.native,
         )
-        starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
+        starting = [m.agent.start(self._heard, self._losses.lost) for m in self._members]
         await asyncio.gather(*starting)
         await steps.greet()
         await steps.configure()
@@ -201,7 +212,7 @@ class Job:
         ours = stdin_is_ours()
         limits, cwd = self._options.limits, str(Path.cwd())
         growing = Growing(self._plan, self._members, steps, limits, self._extensions)
-        self._extending = Extending(
+        extending = Extending(
             growing,
             self._members,
             steps,
@@ -213,7 +224,7 @@ class Job:
         )
         self._spawning = Spawning(
             growing,
-            self._extending,
+            extending,
             self._members,
             steps,
             limits,
@@ -230,13 +241,14 @@ class Job:
             self._ending,
             self._voice,
             self._heard,
-            self._agent_lost,
+            self._losses.lost,
         )
+        self._losses.begin(self._spawning, extending, self._revival)
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
         if ours:
             self._input = InputRelay(self._send_stdin)
         if not self._plan.alone:
-            self._members.later(self._watch_latecomers())
+            self._members.later(self._watch.begin())
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
@@ -248,29 +260,6 @@ class Job:
             await agent.send("stdin-eof")
         else:
             await agent.send("stdin", data)
-
-    async def _watch_latecomers(self) -> None:
-        """Until all ranks have joined. One watch is enough for the run and what it spawns."""
-        if self._watching:
-            return
-        self._watching = True
-        try:
-            late = await latecomers.watch(
-                self._missing,
-                self._voice.say,
-                first=self._options.limits.late,
-                limit=self._options.wait,
-                of_clusters=[c.spec.wait.seconds for c in self._plan.clusters if c.spec.wait],
-            )
-        finally:
-            self._watching = False
-        if late:
-            whose = "the grid file" if self._options.wait is None else "--wait"
-            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
-
-    async def _missing(self) -> list[latecomers.Missing]:
-        found = [] if self._ending.begun.is_set() else await latecomers.missing(self._members)
-        return [] if self._ending.begun.is_set() else found
 
     # -- what agents say ---------------------------------------------------------------------
 
@@ -303,7 +292,7 @@ class Job:
             case "exit":
                 member.joined = member.joined or bool(message.get("joined"))
                 await self._output.rest(member)
-                self._exited(member, message)
+                self._losses.exited(member, message)
             case "abort":
                 self._reasons.abort(message)
                 self._closing.heard()
@@ -349,36 +338,21 @@ class Job:
     def _reply(self, agent: Agent, rank: int, number: int, reply: Message) -> None:
         self._members.later(agent.send("answer", rank=rank, number=number, reply=reply))
 
-    def _spawn(self, rank: int, commands: object, port: str, done: Callable[[str], None]) -> None:
+    def _spawn(self, rank: int, entries: object, port: str, done: Callable[[str], None]) -> None:
         """Calls `done` with the reason if it failed, else with an empty string."""
 
         async def start() -> None:
             why = ""
             try:
                 assert self._spawning
-                self._members.later(self._watch_latecomers())
-                await self._spawning.spawn(rank, commands, port, self._heard, self._agent_lost)
+                commands = await self._spawning.commands(rank, entries)
+                self._members.later(self._watch.begin())
+                await self._spawning.spawn(rank, commands, port, self._heard, self._losses.lost)
             except IsthmusError as error:
                 why = str(error)
             done(why)
 
         self._members.later(start())
-
-    def _exited(self, member: Member, message: Message) -> None:
-        member.exited = message
-        status, number = how_exited(member, message)
-        self._voice.narrate(f"{member.agent.label}: ended with status {status}")
-        if not member.joined and self._spawning and self._spawning.exited(member, status, number):
-            return
-        bad = "" if member.failed or member.killing else ended_badly(member, message)
-        end = partial(self._reasons.exit, member, message)
-        if member.failed or (bad and self._surviving.takes(member, bad, end)):
-            self._members.changed()
-            return
-        end()
-        if not status and all(member.plan is not agent for agent in self._plan.agents):
-            self._members.later(self._release(member))
-        self._members.changed()
 
     async def _release(self, member: Member) -> None:
         """Keeps nothing of spawned processes that ended well, except their traces."""
@@ -386,38 +360,6 @@ class Job:
             await self._gathering.take(member)
         await member.agent.close(self._options.limits.close)
         self._members.drop(member)
-
-    def _agent_lost(self, agent: Agent, sentence: str) -> None:
-        member = self._members.of(agent)
-        if member.dropped or member.leaving:
-            member.lost = True
-            self._members.changed()
-            return
-        member.lost = True
-
-        def end() -> None:
-            if member.spawned or not agent.told:  # else the step of the bring-up fails
-                self._ending.end(1, sentence, Weight.FAULT)
-
-        spare = self._is_spare(member)
-        if self._extending and self._extending.takes(member):
-            self._voice.narrate(f"{sentence}; nobody has used it yet")
-        elif (self._spawning and self._spawning.failed(member, sentence)) or (
-            self._revival and self._revival.takes(member, sentence, spare=spare)
-        ):
-            pass
-        elif spare:
-            self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
-        elif not self._surviving.takes(member, sentence, end):
-            end()
-        self._members.changed()
-
-    def _is_spare(self, member: Member) -> bool:
-        """Whether only gateways are lost with it, and its cluster has others."""
-        if extension := self._extensions.at(member.plan.cluster):
-            own = [m for m in self._members if m.plan in extension.agents and not m.lost]
-            return member.plan in extension.agents and bool(own)
-        return self._reasons.is_spare(member)
 
     # -- the end -----------------------------------------------------------------------------
 

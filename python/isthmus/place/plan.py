@@ -103,8 +103,7 @@ class Plan:
     """Clusters that get ranks by MPI_Comm_spawn alone."""
     extended: list[ClusterPlan] = field(default_factory=list)
     """Clusters whose gateways came while the world was running (extension.py)."""
-    joining: bool = False
-    """Agents of ranks dial in from batch jobs."""
+    joining: bool = False  # agents of ranks dial in from batch jobs
     listen: str = ANYWHERE
     """The addresses of gateways, unless the grid file has others."""
     outward: bool = False

@@ -95,6 +95,7 @@ class Door:
         self._tasks: set[asyncio.Task[None]] = set()
         self._doorway: Doorway | None = None
         self._summons = Summons()
+        self._used: set[str] = set()  # have been told to begin, and come once
 
     async def open(self, listening: socket.socket) -> None:
         def arrival(place: Place) -> ArrivalProtocol:
@@ -163,6 +164,7 @@ class Door:
             raise RunError("its batch job has ended")
         if not guest.is_in:
             guest.is_in = True
+            self._used.add(cluster)
             await guest.arrival.tell(op="go")
             self._do(self._hear_troubles(cluster, guest))
         return await self._summons.agent(cluster, guest.arrival)
@@ -174,6 +176,8 @@ class Door:
         look = 0.0
         limit = min((each for each in (limit, self._policy.wait) if each is not None), default=None)
         while cluster not in self.guests:
+            if cluster in self._used:
+                raise RunError(f"cluster {cluster}: its batch job has ended")
             now = time.monotonic()
             if now - asked >= look:
                 asked, look = now, min(2 * look or _FIRST_LOOK, _HEARTBEAT)
@@ -216,7 +220,7 @@ class Door:
             return "this job has no part with that key"
         if (claimed := said.get("cluster", cluster)) != cluster:
             return f"this is the key of cluster {cluster}; cluster {claimed} has its own"
-        if self._begun and cluster in self._clusters:
+        if self._begun and (cluster in self._clusters or cluster in self._used):
             return "the job has begun already"
         if cluster in self.guests:
             return f"cluster {cluster} is there already ({self.guests[cluster].label})"

@@ -141,7 +141,7 @@ _HERE = {True: "has connected", False: "has not connected"}
 
 
 def _is_here(state: dict[str, Any], cluster: str) -> bool | None:
-    """Whether a part is connected; None if that goes without saying."""
+    """Whether a part is connected; It is None if nobody needs to know."""
     if "here" in state:
         return cluster in state["here"]
     known = state.get("spares", {}).get(cluster)
@@ -149,7 +149,7 @@ def _is_here(state: dict[str, Any], cluster: str) -> bool | None:
 
 
 def _left(said: dict[str, Any] | None) -> str:
-    """Of a part without which the job has gone on."""
+    """When and why a part has left; empty if it has not."""
     if not said:
         return ""
     return f"left {length(time.time() - said['at'])} ago: {said['why']}"

@@ -97,7 +97,7 @@ class Part:
         return f"cluster {self.cluster}: `{text}`: {said[0]}" if done.returncode and said else ""
 
     async def cancel_later(self) -> None:
-        """The same while others go on. Whoever cares looks into the queue."""
+        """The same while others go on. It reports no errors."""
         if self.identifier:
             await self._asked(self._with_key(self._cancelling()))
 
@@ -116,7 +116,7 @@ class Part:
         return await self._asked(schedulers.command(self.scheduler.state, id=self.identifier))
 
     async def _asked(self, text: str) -> str:
-        """What the command printed; empty if it failed."""
+        """The output of the command; empty if it failed."""
         try:
             asked = await asyncio.create_subprocess_exec(
                 *shell_at(self.host, text),

@@ -17,7 +17,7 @@ class Batch(Protocol):
         `limit` seconds, or if the user allows no more."""
 
     async def why_gone(self, cluster: str) -> str:
-        """What its scheduler says of a job that will not run any more; else an empty text."""
+        """The scheduler's words for a job that will not run any more; else an empty text."""
 
     async def leave(self, cluster: str, why: str) -> None:
         """It has failed, and the run goes on. Ends what is left of its batch job."""

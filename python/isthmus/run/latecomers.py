@@ -8,6 +8,10 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from isthmus.base.errors import EXIT_TIMEOUT
+from isthmus.base.outcome import Ending, Weight
+from isthmus.base.relay import Voice
+from isthmus.place.plan import Plan
 from isthmus.run.members import Member, Members
 
 # Each report comes this many times later than the one before, but hourly at the latest.
@@ -36,6 +40,53 @@ class Missing:
 
 def sentence(seconds: float, missing: Sequence[Missing]) -> str:
     return f"after {seconds:.0f} s, " + "; ".join(map(str, missing))
+
+
+class Watch:
+    """For the ranks of one run, and of what it spawns."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        members: Members,
+        ending: Ending,
+        voice: Voice,
+        *,
+        first: float,
+        limit: float | None,
+    ) -> None:
+        """`first`: seconds until the user hears of missing clusters. `limit`: seconds until the run
+        ends for them."""
+        self._plan = plan
+        self._members = members
+        self._ending = ending
+        self._voice = voice
+        self._first = first
+        self._limit = limit
+        self._watching = False
+
+    async def begin(self) -> None:
+        """Watches until all ranks have joined. One watch is enough at a time."""
+        if self._watching:
+            return
+        self._watching = True
+        try:
+            late = await watch(
+                self._missing,
+                self._voice.say,
+                first=self._first,
+                limit=self._limit,
+                of_clusters=[c.spec.wait.seconds for c in self._plan.clusters if c.spec.wait],
+            )
+        finally:
+            self._watching = False
+        if late:
+            whose = "the grid file" if self._limit is None else "--wait"
+            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
+
+    async def _missing(self) -> list[Missing]:
+        found = [] if self._ending.begun.is_set() else await missing(self._members)
+        return [] if self._ending.begun.is_set() else found
 
 
 async def missing(members: Members) -> list[Missing]:

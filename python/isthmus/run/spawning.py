@@ -62,25 +62,30 @@ class Spawning:
         self._cwd = cwd
         self._starting: dict[int, _Start] = {}  # by id of the member
 
+    async def commands(self, rank: int, entries: object) -> list[Command]:
+        """The commands that a rank wants to spawn, once all clusters for them are there. Others may
+        spawn meanwhile. IsthmusError if they are malformed, or if a cluster does not come."""
+        commands = read_commands(entries)
+        home = self._extending.home(rank)
+        limit = min((c.timeout for c in commands if c.timeout is not None), default=None)
+        for site in sites_of(self._extending.sites(), commands, home):
+            await self._extending.until_here(site, limit)
+        return commands
+
     async def spawn(
         self,
         rank: int,
-        entries: object,
+        commands: Sequence[Command],
         port: str,
         heard: Heard,
         lost: Callable[[Agent, str], None],
     ) -> None:
         """Returns when all processes have joined. IsthmusError if they cannot be started."""
-        commands = read_commands(entries)
-        home = self._extending.home(rank)
-        limit = min((c.timeout for c in commands if c.timeout is not None), default=None)
-        for site in sites_of(self._extending.sites(), commands, home):
-            await self._extending.until_here(site, limit)  # others may spawn meanwhile
         async with self._growing.turn:
             planned = grow(
                 self._extending.sites(),
                 commands,
-                home=home,
+                home=self._extending.home(rank),
                 index=self._growing.index,
                 first=self._growing.size,
                 part=self._growing.parts,
