@@ -89,3 +89,25 @@ def test_a_cluster_of_several_agents_fails_and_comes_back(
         assert "2 processes run there" in until(running, 'cluster "b" is back')
         out, err = running.communicate(timeout=240)
     assert (running.returncode, out) == (0, "6 ranks, sum 15\n"), err
+
+
+def test_the_host_of_the_first_cluster_is_lost(remote: Grid, prefix: Path, regrow: Path) -> None:
+    """It has world rank 0. The launcher and the other clusters are elsewhere."""
+    remote.write(f"[cluster.a]\nhost = 'site'\nprefix = '{prefix}'\n[cluster.b]\n[cluster.c]\n")
+    with remote.start("--survive", "-g", "grid.toml", "-n", 6, regrow, "nobody:c") as running:
+        says(running, "up\n")
+        (ssh,) = remote.find("ssh -F", "isthmusd", " agent")
+        os.kill(ssh, signal.SIGKILL)
+        assert "2 clusters go on" in until(running, 'cluster "a" has failed: cluster a on site: ')
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, out) == (0, "6 ranks, sum 15\n"), err
+
+
+def test_the_launcher_is_killed(grid: Grid, regrow: Path) -> None:
+    """All ends: nobody decides which cluster has failed."""
+    grid.write(CLUSTERS)
+    with grid.start("--survive", "-g", "grid.toml", "-n", 4, regrow, "nobody:c") as running:
+        says(running, "up\n")
+        running.kill()
+        running.communicate(timeout=240)
+    grid.check_nothing_is_left()

@@ -25,13 +25,13 @@ def spare(pbs: Pbs, cluster: str) -> None:  # noqa: F811
         print("spare = true\nslots = 1", file=grid)
 
 
-def steady(pbs: Pbs, programs: Path) -> Path:  # noqa: F811
+def steady(pbs: Pbs, programs: Path, *options: object) -> Path:  # noqa: F811
     """Sums over all living ranks, which go on."""
     words: list[object] = []
     for cluster, library in (("east", "mpich4"), ("west", "openmpi4")):
         program = mpis.ALL[library].build(STEADY, programs)
         words += [*([":"] if words else []), "--on", cluster, "-n", 2, program, pbs.folder]
-    job = pbs.submit("--survive", *words)
+    job = pbs.submit("--survive", *options, *words)
     eventually(lambda: (job / "out").read_text() == "up\n", f"ranks; {(job / 'err').read_text()}")
     return job
 
@@ -50,6 +50,16 @@ def test_a_part_is_lost(pbs: Pbs, programs):  # noqa: F811
     assert (job / "out").read_text() == "up\n2 of 4 ranks\n"
     assert said.read_text().count("; 1 cluster goes on\n") == 1
     assert "left " in pbs.isthmus("jobs").stdout
+    eventually(pbs.all_over, "the end of both jobs")
+
+
+def test_too_few_parts_are_left(pbs: Pbs, programs):  # noqa: F811
+    job = steady(pbs, programs, "--min-clusters", 2)
+    (gone,) = pbs.jobs("west")
+    assert pbs.command("qdel", gone).returncode == 0
+    over = ended(job)
+    assert over["status"] != 0
+    assert "cluster west" in str(over["sentence"])
     eventually(pbs.all_over, "the end of both jobs")
 
 
@@ -102,9 +112,10 @@ def test_a_spare_part_is_deleted_before_it_is_needed(pbs: Pbs, programs):  # noq
 
 
 def test_processes_are_spawned_in_a_spare_part(pbs: Pbs, programs):  # noqa: F811
+    """Twice in the same batch job. Those in a cluster of the run start beside its batch job."""
     spare(pbs, "south")
     program = mpis.ALL["mpich4"].build(GROWING / "refuses.c", programs)
-    job = pbs.submit("-n", 4, program, "south", "", "south", "")
+    job = pbs.submit("-n", 4, program, "south", "", "south", "", "east", "")
     assert ended(job)["status"] == 0, (job / "err").read_text()
     assert 'cluster "south" has come: 1 process runs there' in (job / "err").read_text()
     eventually(pbs.all_over, "the end of all jobs")
