@@ -11,7 +11,7 @@ from waiting import with_enough_time
 
 from isthmus.base.errors import RunError, UsageError
 from isthmus.grid import grid as grids
-from isthmus.queues import commands, joiner, place, schedulers, scripts, times
+from isthmus.queues import commands, joiner, partline, place, schedulers, scripts, times
 from isthmus.queues.door import Awaited, Door, Guest, Policy
 
 
@@ -45,6 +45,43 @@ def test_agents_come_as_they_are_asked_for(key, tmp_path):
         assert await asyncio.to_thread(part.wait, LONG) == 0
         with pytest.raises(RunError, match="its batch job has ended"):
             await door.agent("east")
+        door.close()
+
+    asyncio.run(go())
+
+
+def test_agents_that_nobody_has_asked_for_are_refused(key, tmp_path):
+    """With a number that nobody has, or with that of another cluster's agent."""
+
+    async def go() -> None:
+        door = Door(Awaited(["east", "west"]), key.lock, Policy(), print, runs)
+        listening = socket.create_server(("127.0.0.1", 0))
+        await door.open(listening)
+        at = [("127.0.0.1", listening.getsockname()[1])]
+        parts = {
+            name: await asyncio.to_thread(
+                partline.connect, at, partline.Key(str(key.file(tmp_path, name))), LONG
+            )
+            for name in ("east", "west")
+        }
+        for part in parts.values():
+            partline.say_to(part, op="join")
+        await door.gather()
+        asked = asyncio.create_task(door.agent("east"))
+        assert (await asyncio.to_thread(partline.read_line, parts["east"]))["op"] == "go"
+        number = (await asyncio.to_thread(partline.read_line, parts["east"]))["number"]
+        for name, wrong in (("west", number), ("east", number + 1), ("east", None)):
+            came = await asyncio.to_thread(
+                partline.connect, at, partline.Key(str(key.file(tmp_path, name))), LONG
+            )
+            partline.say_to(came, op="agent", number=wrong)
+            assert await asyncio.to_thread(came.recv, 1) == b""
+            came.close()
+        assert not asked.done()
+        for part in parts.values():
+            part.close()
+        with pytest.raises(RunError, match="its batch job has ended"):
+            await asked
         door.close()
 
     asyncio.run(go())
