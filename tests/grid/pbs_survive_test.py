@@ -117,5 +117,7 @@ def test_processes_are_spawned_in_a_spare_part(pbs: Pbs, programs):  # noqa: F81
     program = mpis.ALL["mpich4"].build(GROWING / "refuses.c", programs)
     job = pbs.submit("-n", 4, program, "south", "", "south", "", "east", "")
     assert ended(job)["status"] == 0, (job / "err").read_text()
-    assert 'cluster "south" has come: 1 process runs there' in (job / "err").read_text()
+    told = (job / "err").read_text()
+    assert 'cluster "south" has come: 1 process runs there' in told
+    assert "warning" not in told
     eventually(pbs.all_over, "the end of all jobs")

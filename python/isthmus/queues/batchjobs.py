@@ -93,11 +93,12 @@ class BatchJobs:
         """The job has ended. Parts that have come end by themselves; others would wait in a queue
         for nobody."""
         assert self.door
+        absent = [self._parts[one] for one in self._spares if one not in (*self._here, *self._left)]
         for cluster in self._parts:
             await self.door.dismiss(cluster)
-        rest = [
-            part for name, part in self._parts.items()
-            if not well or name in self._spares or name in self._left
-        ]  # fmt: skip
-        for trouble in cancel_all(rest):
+        if well:
+            for part in absent:
+                await part.cancel_later()  # some may have ended before
+            return
+        for trouble in cancel_all([*self._parts.values()]):
             self._voice.warn(trouble)
