@@ -132,7 +132,7 @@ grid-faults: build packages-programs
 .PHONY: lab lab-queues lab-networks lab-waiting lab-grid $(addprefix lab-grid-,hablot zipper chain relay)
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
 
-QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
+QUEUES := $(addprefix tests/lab/lab_,submit_test.py submit_survive_test.py slurm_test.py)
 lab-networks: build
 	$(GROUPED) $(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
 	  $(addprefix --ignore ,tests/lab/lab_programs_test.py tests/lab/lab_waiting_test.py $(QUEUES))
