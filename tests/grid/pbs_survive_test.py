@@ -94,6 +94,8 @@ def test_a_spare_part_is_awaited_as_long_as_a_spawn_says(pbs: Pbs, programs, lib
     words = [program, "south@0", late, "south@1", f"after 1 s, {late}", "south@soon", "'timeout'"]
     job = pbs.submit("-n", 4, *words)
     assert ended(job)["status"] == 0, (job / "err").read_text()
+    told = "isthmus: the program waits for cluster south to come from its queue\n"
+    assert (job / "err").read_text().count(told) == 1
     (waiting,) = pbs.jobs("south")
     eventually(lambda: pbs.word(waiting) == "F", "a spare part that nobody needs")
     eventually(pbs.all_over, "the end of all jobs")

@@ -173,7 +173,7 @@ class Door:
         """Waits for a spare cluster, at most `limit` seconds or what the user allows. RunError if
         it does not come."""
         begin = asked = time.monotonic()
-        look = 0.0
+        look, told = 0.0, False
         limit = min((each for each in (limit, self._policy.wait) if each is not None), default=None)
         while cluster not in self.guests:
             if cluster in self._used:
@@ -188,6 +188,9 @@ class Door:
             if limit is not None and now - begin >= limit:
                 after = f"after {format_time(limit)}, " if limit else ""
                 raise RunError(f"{after}cluster {cluster} has not come from its queue yet")
+            if not told:
+                told = True
+                self._say(f"the program waits for cluster {cluster} to come from its queue")
             due = min(asked + look, begin + limit if limit is not None else math.inf)
             self._news.clear()
             with contextlib.suppress(asyncio.TimeoutError):
