@@ -143,9 +143,9 @@ class Agents:
     def _start(self, number: object) -> None:
         try:
             stream = connect(self._addresses, self._key, AGENT_LIMIT)
-            say_to(stream, op="agent", number=number)
             stream.settimeout(None)
             bridge = Bridge(stream, self._command)
+            say_to(stream, op="agent", number=number)
         except (JoinError, OSError) as error:
             say(f"an agent cannot be started: {error}")
             with contextlib.suppress(OSError):
