@@ -1,6 +1,7 @@
 #include "mpi/coll/collective.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,14 @@
 #include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
+namespace {
+
+/// A collective that has begun before it hears of a loss may need nobody of the failed cluster any
+/// more: what it needs has come, or comes from members that live. It has so long to end well.
+/// Those that need the failed cluster end at once, and mostly revoke the communicator.
+constexpr std::chrono::milliseconds kTimeAfterLoss{250};
+
+}  // namespace
 
 CollectiveQueue::CollectiveQueue(GridComm& comm)
     : party_(comm), record_(comm.context, comm.rank, comm.group) {
@@ -66,9 +75,8 @@ void Collective::begin(CollectiveQueue& queue) {
 
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
-  if (!decides_) {
-    if (const auto loss = loss_of_all(*grid_comm_)) return lose(*loss);
-  }
+  const std::optional<Loss> loss = decides_ ? std::nullopt : loss_of_all(*grid_comm_);
+  if (loss && !started_) return lose(*loss);
   if (queue.waiting_.front() != this || !has_tags(*grid_comm_)) return false;
   try {
     if (!begun_) {
@@ -93,7 +101,7 @@ bool Collective::advance() {
       started_ = true;
     }
     queue.party_.test_requests();
-    if (!task_.step()) return false;
+    if (!task_.step()) return loss && out_of_patience() && lose(*loss);
     if (const auto reason = queue.record_.spoilt_by()) {
       result.error = error_code(MPI_ERR_OTHER, function_, *reason);
     } else {
@@ -117,6 +125,14 @@ bool Collective::advance() {
   task_ = coll::Task();
   leave();
   return true;
+}
+
+/// A revocation leaves no time.
+bool Collective::out_of_patience() {
+  if (grid_comm_->survival.revoked.load(std::memory_order_acquire)) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (!lost_at_) lost_at_ = now;
+  return now - *lost_at_ >= kTimeAfterLoss;
 }
 
 /// Every member that needs it learns of the loss by itself. No later collective on the communicator

@@ -81,6 +81,7 @@ class Collective : public Operation {
   void leave();
   void fail(int error_class, const std::string& reason);
   bool lose(const Loss& loss);
+  bool out_of_patience();
 
   HandleUse grid_comm_;
   const char* function_;
@@ -89,6 +90,7 @@ class Collective : public Operation {
   bool decides_ = false;
   bool prepares_ = false;  // its communicator's commons; then it starts
   coll::Task task_;
+  std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when it has heard of a loss
 };
 
 /// The form in which a collective was called; if both pointers are null, the call blocks.
