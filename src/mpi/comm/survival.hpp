@@ -20,6 +20,9 @@ struct Survival {
   std::atomic<std::uint32_t> acknowledged{0};
   /// Calls of all members after whose exchange a native call follows (making/local_vote.hpp).
   std::atomic<std::uint32_t> votes{0};
+  /// Members here whose last native message on the revoked communicator has come
+  /// (making/parting.hpp).
+  std::atomic<int> parted{0};
 };
 
 inline constexpr const char* kRevoked = "the communicator has been revoked";

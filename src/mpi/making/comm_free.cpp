@@ -2,6 +2,7 @@
 // call and still see the grid communicator behind the handle.
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "mpi/comm/inter.hpp"
@@ -11,10 +12,12 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/farewell.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/parting.hpp"
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/p2p/held.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
@@ -51,12 +54,15 @@ bool in_use(const GridComm& comm) {
   return comm.uses.load(std::memory_order_acquire) > 0 || (comm.held && !comm.held->empty());
 }
 
-/// Frees the handle when it is not in use any more.
+/// Frees the handle when it is not in use any more, by other members neither.
 class LateFree final : public Operation {
  public:
   explicit LateFree(GridCommRef freed) : freed_(std::move(freed)) {}
   bool advance() override {
+    if (grid() == nullptr) return true;
     if (in_use(*freed_)) return false;
+    if (!parting_ && needs_parting(*freed_)) parting_.emplace(freed_);
+    if (parting_ && !parting_->over()) return false;
     // Not waited for: a thread that holds it may be waiting for the progress lock.
     const std::unique_lock unmaking(unmaking_mutex(), std::try_to_lock);
     if (!unmaking) return false;
@@ -67,7 +73,15 @@ class LateFree final : public Operation {
 
  private:
   GridCommRef freed_;
+  std::optional<Parting> parting_;
 };
+
+int free_in_time(MPI_Comm* comm, const GridCommRef& found) {
+  if (!in_use(*found) && !needs_parting(*found)) return unmake(comm, native.Comm_free);
+  abandon(std::make_unique<LateFree>(found));
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
 
 }  // namespace
 
@@ -78,12 +92,8 @@ ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
     if (comm != nullptr) end_twin(*comm);
     return native.Comm_free(comm);
   }
-  if (*comm == MPI_COMM_WORLD || !in_use(*found)) return unmake(comm, native.Comm_free);
-  return shielded(*comm, "MPI_Comm_free", [&] {
-    abandon(std::make_unique<LateFree>(found));
-    *comm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-  });
+  if (*comm == MPI_COMM_WORLD) return unmake(comm, native.Comm_free);
+  return shielded(*comm, "MPI_Comm_free", [&] { return free_in_time(comm, found); });
 }
 
 // coverage: waits until every rank of the communicator has called it
@@ -98,7 +108,7 @@ ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
       throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
     }
     meet_living(found);
-    if (may_lose()) return unmake(comm, native.Comm_free);
+    if (may_lose()) return free_in_time(comm, found);
     if (!found->runs.empty()) bid_farewell(found);
     return unmake(comm, native.Comm_disconnect);
   });

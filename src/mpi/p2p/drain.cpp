@@ -1,5 +1,7 @@
 #include "mpi/p2p/drain.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <list>
 #include <memory>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "mpi/p2p/operations.hpp"
 #include "mpi/process/file_service.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
 
@@ -27,11 +30,8 @@ class Drain final : public Operation {
     lose_failed_services();
     if (++advances_ % kAdvancesPerLook != 0) return false;
     const Inside inside;
-    for (const GridCommRef& comm : revoked_comms()) look_at(*comm);
-    std::erase_if(scraps_, [](Scrap& scrap) {
-      int done = 0;
-      return native.Test(&scrap.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
-    });
+    for (const GridCommRef& comm : revoked_comms()) look_at(comm);
+    std::erase_if(scraps_, has_come);
     return false;
   }
 
@@ -39,9 +39,22 @@ class Drain final : public Operation {
   struct Scrap {
     std::unique_ptr<std::byte[]> memory;
     MPI_Request request = MPI_REQUEST_NULL;
+    GridCommRef may_part;  ///< it may be the sender's last message there; else null
   };
 
-  void look_at(const GridComm& comm) {
+  static bool has_come(Scrap& scrap) {
+    int done = 0;
+    const int code = native.Test(&scrap.request, &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && done == 0) return false;
+    if (code != MPI_SUCCESS || !scrap.may_part) return true;
+    std::uint64_t context = 0;
+    std::memcpy(&context, scrap.memory.get(), sizeof context);
+    if (context == scrap.may_part->context) ++scrap.may_part->survival.parted;
+    return true;
+  }
+
+  void look_at(const GridCommRef& ref) {
+    const GridComm& comm = *ref;
     if (!comm.has_company() || comm.freed.load(std::memory_order_acquire)) return;
     for (;;) {
       int found = 0;
@@ -53,6 +66,7 @@ class Drain final : public Operation {
       const std::uint64_t size = bytes_of(status);
       Scrap& scrap = scraps_.emplace_back();
       scrap.memory = std::make_unique_for_overwrite<std::byte[]>(size);
+      if (status.MPI_TAG == traffic::kParted && size == sizeof comm.context) scrap.may_part = ref;
       receive_matched(scrap.memory.get(), size, &message, &scrap.request);
     }
   }

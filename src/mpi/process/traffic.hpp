@@ -69,6 +69,10 @@ constexpr int creation_tag(std::uint64_t context, int tag, int native_upper_boun
   return static_cast<int>(half - mixed % std::min(kMost, half));
 }
 
+/// On the program's communicators: the last native message on one that is revoked, which has the
+/// communicator's context (making/parting.hpp).
+constexpr int kParted = kPromisedTags - 1;
+
 // In the engine, which has as many tags as an int:
 /// The barrier that ends the grid: beside the collectives of MPI_COMM_WORLD, in their context.
 constexpr int kGridBarrier = kPromisedTags + 1;

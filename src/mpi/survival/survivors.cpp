@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,7 +62,7 @@ class SurvivorsService final : public core::Service {
     const auto rank = static_cast<int>(in.u32());
     const std::span<const std::byte> body = bytes.subspan(kHead);
     const core::Lock lock(mutex_);
-    if (says == Says::Revoked) return body.empty() && hear_revoked(context);
+    if (says == Says::Revoked) return body.empty() && hear_revoked(context, rank, from);
     const auto found = all_.find(context);
     if (found == all_.end()) {
       keep({context, rank, from, {body.begin(), body.end()}});
@@ -114,15 +113,32 @@ class SurvivorsService final : public core::Service {
 
   /// A communicator has been made here.
   void entered(const GridComm& comm) {
+    std::vector<EarlyRevoked> early;
     {
       const core::Lock lock(mutex_);
-      if (early_revoked_.erase(comm.context) == 0) return;
+      const auto found = early_revoked_.find(comm.context);
+      if (found == early_revoked_.end()) return;
+      early = std::move(found->second);
+      early_revoked_.erase(found);
     }
     const GridComm& all = comm.inter ? *comm.inter->whole : comm;
-    revoke(*of(all.context, all.rank, all.group));
+    const std::shared_ptr<Survivors> survivors = of(all.context, all.rank, all.group);
+    {
+      const core::Lock lock(mutex_);
+      for (const EarlyRevoked& each : early) note_revoked(*survivors, each.rank, each.from);
+    }
+    revoke(*survivors);
+  }
+  bool has_revoked(const Survivors& survivors, int rank) {
+    const core::Lock lock(mutex_);
+    return survivors.have_revoked_.has(rank);
   }
 
  private:
+  struct EarlyRevoked {
+    int rank;
+    core::NodeId from;
+  };
   struct Early {
     std::uint64_t context;
     int rank;
@@ -183,7 +199,11 @@ class SurvivorsService final : public core::Service {
     return true;
   }
 
-  bool hear_revoked(std::uint64_t context) REQUIRES(mutex_) {
+  static void note_revoked(Survivors& survivors, int rank, core::NodeId from) {
+    if (survivors.is(rank, from)) survivors.have_revoked_.add(rank);
+  }
+
+  bool hear_revoked(std::uint64_t context, int rank, core::NodeId from) REQUIRES(mutex_) {
     std::shared_ptr<Survivors> survivors;
     const auto known = all_.find(context);
     if (known != all_.end()) {
@@ -197,9 +217,10 @@ class SurvivorsService final : public core::Service {
       if (member) survivors = open(context, member->first, member->second);
     }
     if (survivors) {
+      note_revoked(*survivors, rank, from);
       spread_revocation(*survivors);
-    } else if (early_revoked_.size() < kMostEarlyRevoked) {
-      early_revoked_.insert(context);
+    } else if (early_revoked_.size() < kMostEarlyRevoked || early_revoked_.contains(context)) {
+      early_revoked_[context].push_back({rank, from});
     }
     return true;
   }
@@ -235,7 +256,7 @@ class SurvivorsService final : public core::Service {
   std::uint64_t made_ GUARDED_BY(mutex_) = 0;
   std::deque<Early> early_ GUARDED_BY(mutex_);
   std::size_t early_bytes_ GUARDED_BY(mutex_) = 0;
-  std::set<std::uint64_t> early_revoked_ GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::vector<EarlyRevoked>> early_revoked_ GUARDED_BY(mutex_);
 };
 
 void hear_of_survivors() {
@@ -245,7 +266,7 @@ void hear_of_survivors() {
 }
 
 Survivors::Survivors(std::uint64_t context, int me, const core::Group& group)
-    : context_(context), me_(me), group_(group), agreements_(me, group.size()), revocation_(me) {}
+    : context_(context), me_(me), group_(group), agreements_(me, group.size()), revocation_(me), have_revoked_(group.size()) {}
 
 std::shared_ptr<Survivors> Survivors::of(const GridComm& comm) {
   return SurvivorsService::all().of(comm.context, comm.rank, comm.group);
@@ -280,6 +301,10 @@ std::optional<core::Decision> Survivors::decision(Ticket ticket) {
 }
 
 void Survivors::revoke() { SurvivorsService::all().revoke(*this); }
+
+bool Survivors::has_revoked(int rank) const {
+  return SurvivorsService::all().has_revoked(*this, rank);
+}
 
 bool Survivors::is(int rank, core::NodeId node) const {
   return rank >= 0 && rank < group_.size() && group_.node(rank) == static_cast<int>(node);

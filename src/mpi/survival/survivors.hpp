@@ -39,6 +39,8 @@ class Survivors {
 
   /// Revokes the communicator for all members.
   void revoke();
+  /// That member knows that the communicator is revoked, and has told this one so.
+  bool has_revoked(int rank) const;
 
   Survivors(std::uint64_t context, int me, const core::Group& group);
 
@@ -60,6 +62,7 @@ class Survivors {
   // Under the service's mutex:
   core::Agreements agreements_;
   core::Revocation revocation_;
+  core::RankSet have_revoked_;  // the other members that have told this one
   std::uint32_t noticed_ = 0;  // failures: the first of FailedClusters
   std::deque<Wanted> waiting_;
   Ticket given_ = 0, begun_ = 0;
