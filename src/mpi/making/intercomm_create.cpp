@@ -11,6 +11,7 @@
 #include "mpi/making/sides.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/watched.hpp"
+#include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 
@@ -35,9 +36,11 @@ std::optional<Words> fail(const Peer& peer, int code) {
 }
 
 /// The other leader's words, in exchange for this one's. Empty after an error, which has been
-/// raised on the peer communicator.
+/// raised on the peer communicator. Losses are thrown: the members hear of them.
 std::optional<Words> exchange(const Peer& peer, const Words& words) {
   if (peer.comm == MPI_COMM_NULL || peer.leader == MPI_PROC_NULL) return std::nullopt;
+  std::optional<Withheld> errors;
+  if (may_lose()) errors.emplace();
   MPI_Request sent = MPI_REQUEST_NULL;
   int code = isthmus_Isend(words.data(), static_cast<int>(words.size()), MPI_INT32_T, peer.leader,
                            peer.tag, peer.comm, &sent);

@@ -14,6 +14,7 @@
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/watched.hpp"
+#include "mpi/process/error.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/runs.hpp"
 #include "mpi/process/survival_errors.hpp"
@@ -52,6 +53,7 @@ void require_side(const Side& side, int code) {
 }
 
 void spread(const Side& side, std::span<std::int32_t> words) {
+  const Withheld errors;
   require_side(side, isthmus_Bcast(words.data(), static_cast<int>(words.size()), MPI_INT32_T,
                                    side.leader, side.comm));
 }
@@ -68,7 +70,10 @@ Words heard(const Side& side, const Words& mine) {
 bool both_succeeded(const Side& side, bool mine) {
   const std::int32_t own = mine ? 1 : 0;
   std::int32_t all = own;
-  if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, side.comm) != MPI_SUCCESS) all = 0;
+  {
+    const Withheld errors;
+    if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, side.comm) != MPI_SUCCESS) all = 0;
+  }
   const Words theirs = tell(side, [&] { return heard(side, {all}); });
   return all != 0 && theirs.front() != 0;
 }

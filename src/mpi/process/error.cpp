@@ -72,6 +72,8 @@ MPI_Comm hears_of_no_object() {
 
 }  // namespace
 
+constinit thread_local int withholding __attribute__((tls_model("initial-exec"))) = 0;
+
 int error_code(int error_class, const std::string& function, const std::string& reason) {
   std::string sentence = function + ": " + reason;
   if (sentence.size() >= MPI_MAX_ERROR_STRING) sentence.resize(MPI_MAX_ERROR_STRING - 1);
@@ -125,7 +127,7 @@ void die(const std::string& object, int code, const char* function) {
 }
 
 int raise(MPI_Comm comm, int code, const char* function) {
-  if (code == MPI_SUCCESS) return code;
+  if (code == MPI_SUCCESS || withholding > 0) return code;
   if (comm == MPI_COMM_NULL) comm = hears_of_no_object();
   const Handling handling = handling_of_handler_on(comm);
   if (handling == Handling::Returns) return code;

@@ -19,6 +19,19 @@ int error_code(int error_class, const std::string& function, const std::string& 
 /// sentence on standard error. MPI_COMM_NULL: the error belongs to no object.
 int raise(MPI_Comm comm, int code, const char* function);
 
+/// The number of Withheld of this thread.
+extern constinit thread_local int withholding __attribute__((tls_model("initial-exec")));
+/// While it lives, this thread's calls return the errors of grid objects, and no handler is called.
+/// For MPI functions that another one calls on the program's communicator: its members have to go
+/// on with that one, and the program's handler may end the run, or leave by longjmp.
+class Withheld {
+ public:
+  Withheld() { ++withholding; }
+  ~Withheld() { --withholding; }
+  Withheld(const Withheld&) = delete;
+  Withheld& operator=(const Withheld&) = delete;
+};
+
 /// Calls the program's handler with a communicator of this process alone: its own is gone, or not
 /// made yet.
 void call_without_comm(MPI_Errhandler handler, int code);
