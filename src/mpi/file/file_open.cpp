@@ -15,6 +15,8 @@
 #include "mpi/file/grid_file.hpp"
 #include "mpi/file/native_file.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/making/sealing.hpp"
+#include "mpi/process/error.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
 
@@ -44,6 +46,7 @@ Item told_by(const GridFile& file, int root, Item item) {
 /// that would call the program's attribute copy functions.
 MPI_Comm same_members(MPI_Comm comm, int rank) {
   MPI_Comm made = MPI_COMM_NULL;
+  const Withheld errors;
   const int code = isthmus_Comm_split(comm, 0, rank, &made);
   require_success(code, "the file has no communicator of its own");
   native.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
@@ -300,10 +303,18 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   file->name = filename;
   file->refuses_gathering = refuses_gathering(info);
   file->paths.ahead = hint_of(info, kAheadHint) != "false";
-  try {
+  const auto open_here = [&] {
     open(*file);
     file->handle = native_handle();
     file->info = hints_in_use(info, file->home);
+    return true;
+  };
+  try {
+    if (file->members) {
+      sealed(file->members->group, file->members->context, open_here);
+    } else {
+      open_here();
+    }
   } catch (...) {
     close_in_vain(*file);
     release(*file, false);
