@@ -78,6 +78,28 @@ def test_ranks_that_have_failed_wait_no_longer(ports, answers):
     assert answers.given[3] == {"peer": 1, "context": 8}
 
 
+def test_who_waits_for_new_processes_hears_that_they_have_failed(ports, answers):
+    port = ports.open(0, once=True)["port"]
+    ports.expect(port, [range(8, 10), range(10, 12)])
+    ports.accept(port, answers.caller(0, context=96))
+    ports.lose(range(4, 6))
+    assert answers.given == {}
+    ports.lose(range(10, 12))
+    assert answers.given[0]["error"] == "spawn"
+    assert ports.close(port)["error"] == "port"
+
+
+def test_new_processes_fail_before_anybody_waits_for_them(ports, answers):
+    port = ports.open(0, once=True)["port"]
+    ports.expect(port, [range(8, 10), range(10, 12)])
+    ports.lose(range(10, 12))
+    ports.connect(port, answers.caller(8))
+    assert answers.given[8]["error"] == "spawn"
+    ports.accept(port, answers.caller(0, context=96))
+    assert answers.given[0]["error"] == "spawn"
+    assert ports.close(port)["error"] == "port"
+
+
 def test_a_port_of_another_run_is_called_so(ports, answers):
     other = Ports("job-2").open(0)["port"]
     ports.connect(other, answers.caller(1))

@@ -79,7 +79,7 @@ class Job:
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
         self._told = Told([rank for one in plan.clusters for rank in one.block.world_ranks])
-        ports = Ports(plan.job)
+        ports = self._ports = Ports(plan.job)
         self._abroad = Abroad(plan.job, self._members, ports, options.limits, voice)
         self._questions = Questions(
             plan.job, ports, self._abroad, self._reply, self._spawn, self._told.hear
@@ -305,7 +305,8 @@ class Job:
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
             case "suspect":
-                self._surviving.suspect(message)
+                if not (self._spawning and self._spawning.suspected(message)):
+                    self._surviving.suspect(message)
             case "fault":
                 self._reasons.fault(message)
                 self._closing.heard()
@@ -347,7 +348,10 @@ class Job:
                 assert self._spawning
                 commands = await self._spawning.commands(rank, entries)
                 self._members.later(self._watch.begin())
-                await self._spawning.spawn(rank, commands, port, self._heard, self._losses.lost)
+                placed = partial(self._ports.expect, port)
+                await self._spawning.spawn(
+                    rank, commands, port, placed, self._heard, self._losses.lost
+                )
             except IsthmusError as error:
                 why = str(error)
             done(why)

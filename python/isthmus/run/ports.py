@@ -3,7 +3,7 @@
 The launcher keeps them: it outlives every process of the program, and every agent can ask it."""
 
 from collections import deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from isthmus.run import portname
@@ -28,6 +28,8 @@ class Caller:
 class Port:
     opener: int
     once: bool = False
+    expected: Sequence[range] = ()  # who is to connect, or fails before that
+    in_vain: bool = False  # some of these have failed
     accepting: deque[Caller] = field(default_factory=deque)
     connecting: deque[Caller] = field(default_factory=deque)
 
@@ -54,6 +56,11 @@ class Ports:
         self._ports[name] = Port(opener, once)
         return {"port": name}
 
+    def expect(self, name: str, ranks: Sequence[range]) -> None:
+        """These are to connect, all together: if one of them fails, none will."""
+        if port := self._ports.get(name):
+            port.expected = ranks
+
     def has(self, name: str) -> bool:
         return name in self._ports
 
@@ -74,6 +81,7 @@ class Ports:
         if port := self._ports.get(name):
             port.accepting.append(caller)
             self._pair(name, port)
+            self._end_in_vain(name, port)
         else:
             caller.answer(self._no_port(name))
 
@@ -81,6 +89,7 @@ class Ports:
         if port := self._ports.get(name):
             port.connecting.append(caller)
             self._pair(name, port)
+            self._end_in_vain(name, port)
         else:
             caller.answer(self._no_port(name))
 
@@ -108,6 +117,9 @@ class Ports:
                 queue.extend(living)
             if port.opener in ranks:
                 self.close(name)
+            elif any(rank in ranks for part in port.expected for rank in part):
+                port.in_vain = True
+                self._end_in_vain(name, port)
 
     def publish(self, service: str, port: str) -> Message:
         if service in self._names:
@@ -130,12 +142,23 @@ class Ports:
         return refusal("name", f"the name '{service}' is not published in this run")
 
     def _pair(self, name: str, port: Port) -> None:
-        while port.accepting and port.connecting:
+        while port.accepting and port.connecting and not port.in_vain:
             if port.once:
                 del self._ports[name]
             server, client = port.accepting.popleft(), port.connecting.popleft()
             server.answer({"peer": client.rank, "context": server.context})
             client.answer({"peer": server.rank, "context": server.context})
+
+    def _end_in_vain(self, name: str, port: Port) -> None:
+        """Nobody meets at it. It stays until the opener has come, who is to hear why."""
+        if not port.in_vain:
+            return
+        if port.accepting:
+            self._ports.pop(name, None)
+        for caller in (*port.accepting, *port.connecting):
+            caller.answer(refusal("spawn", "the new processes have failed before they connected"))
+        port.accepting.clear()
+        port.connecting.clear()
 
     def _no_port(self, name: str) -> Message:
         port = portname.parse(name)

@@ -77,10 +77,12 @@ class Spawning:
         rank: int,
         commands: Sequence[Command],
         port: str,
+        placed: Callable[[Sequence[range]], None],
         heard: Heard,
         lost: Callable[[Agent, str], None],
     ) -> None:
-        """Returns when all processes have joined. IsthmusError if they cannot be started."""
+        """Returns when all processes have joined. IsthmusError if they cannot be started. `placed`
+        gets their nodes before they start."""
         async with self._growing.turn:
             planned = grow(
                 self._extending.sites(),
@@ -96,6 +98,8 @@ class Spawning:
                 for site in dict.fromkeys(growth.like for growth in planned)
             }
             growths = [self._growing.place(growth, places[growth.like]) for growth in planned]
+            blocks = [growth.cluster.block for growth in growths]
+            placed([range(block.first, block.first + block.size) for block in blocks])
             starts = [self._start(growth) for growth in growths]
             self._starting.update({id(start.member): start for start in starts})
             try:
@@ -114,11 +118,19 @@ class Spawning:
             _tell(start, None)
 
     def failed(self, member: Member, why: str) -> bool:
-        """A member has ended, or is lost. Returns False if it is not being started."""
+        """A member has ended, or is lost. Returns False if it is not being started. One that has
+        joined is not, even if others of the same spawn are."""
         start = self._starting.get(id(member))
-        if start:
-            _tell(start, why)
-        return start is not None
+        if not start or (start.news.done() and start.news.result() is None):
+            return False
+        _tell(start, why)
+        return True
+
+    def suspected(self, message: Message) -> bool:
+        """As `failed`, for a gateway's suspicion of a cluster (docs/control.md, `suspect`)."""
+        why = str(message.get("message") or "a gateway gave no reason")
+        suspects = [one for one in self._starting.values() if one.growth.index == message.get("cluster")]
+        return any([self.failed(one.member, why) for one in suspects])
 
     def exited(self, member: Member, status: int, number: int | None) -> bool:
         """As `failed`, for the end of a native launcher."""

@@ -132,9 +132,7 @@ void Processes::lost(Peer& peer, const net::Loss& loss) {
   const bool same_host = peer.conduit().config().patience == core::Time::zero();
   const std::string sentence =
       loss.by_peer ? ended : fmt::format("the connection of {} is lost: {}", name, loss.reason);
-  if (!process.joined) {
-    gateway_.fault(sentence);
-  } else if (same_host) {
+  if (!process.joined || same_host) {
     gateway_.suspect(cluster_of(peer), sentence);
   } else if (loss.by_peer) {
     await_reconnect(peer, sentence);

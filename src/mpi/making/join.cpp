@@ -17,6 +17,7 @@
 #include "mpi/coll/failures.hpp"
 #include "mpi/coll/wrong_calls.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/survival.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/channels.hpp"
 #include "mpi/making/grid_barrier.hpp"
@@ -225,6 +226,13 @@ void leave_when_self_is_deleted() {
   native.Comm_free_keyval(&keyval);
 }
 
+/// Spawned processes fail alone, as a cluster does later: theirs has lost a member.
+bool fails_alone() {
+  const Grid& here = *grid();
+  return may_lose() && here.world().clusters[here.cluster].part != 0 && here.world_comm &&
+         loss_of_all(*here.world_comm).has_value();
+}
+
 /// Returns when all living ranks have joined. So a rank that fails as soon as MPI_Init has returned
 /// cannot end the MPI_Init of another one.
 void outlast_joining(const GridCommRef& world) {
@@ -268,7 +276,10 @@ void join_grid(ProgressBy by) {
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     if (grid() == nullptr) end_joining(environment, failure.what());
-    abort_grid(1, "cannot join the grid on " + net::host_name() + ": " + failure.what());
+    const std::string why =
+        "cannot join the grid on " + net::host_name() + ": " + failure.what();
+    if (fails_alone()) on_fault(true, why, 1);
+    abort_grid(1, why);
   }
 }
 
