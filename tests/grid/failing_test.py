@@ -56,6 +56,26 @@ def test_all_that_need_a_failed_cluster_get_an_error(
     expect_errors(lose(isthmus, programs, tmp_path, library, call))
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_a_collective_ends_well_whose_data_came_before_the_failure(
+    isthmus, programs, tmp_path, library: str
+) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text(GRID)
+    program = mpis.ALL[library].build(LOSING.parent / "came_first.c", programs)
+    done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, "west", timeout=120)
+    assert (done.returncode, done.stdout) == (0, "it came\n" * 2), done.stderr
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_large_send_ends_although_its_receiver_has_freed_the_revoked_communicator(
+    isthmus, programs, library: str
+) -> None:
+    program = mpis.ALL[library].build(LOSING.parent / "parting.c", programs)
+    done = isthmus("run", "--survive", "-n", 4, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "4 ranks go on\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_a_fatal_error_ends_all_with_the_cause(isthmus, programs, tmp_path, library: str) -> None:
     done = lose(isthmus, programs, tmp_path, library, "recv", "fatal")

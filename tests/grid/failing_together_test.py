@@ -35,7 +35,10 @@ def test_windows_lose_a_cluster(isthmus, programs, tmp_path, library: str, words
     [
         ("openmpi4", ["create"]), ("mpich5", ["connect"]), ("openmpi5", ["create_lead", 2000]),
         ("mpich4", ["plain", 1000]), ("mpich5", ["merge", 4000]),
+        ("openmpi4", ["open", 1500, "file"]), ("mpich4", ["open", 3000, "file"]),
     ],
 )  # fmt: skip
 def test_sides_lose_a_cluster(isthmus, programs, tmp_path, library: str, words: list) -> None:
+    if "file" in words:
+        words = [*words[:-1], tmp_path / "file"]
     go_on(isthmus, programs, tmp_path, "sides.c", library, *words)

@@ -44,6 +44,20 @@ def test_losses_are_replaced(isthmus, programs, grid, library: str) -> None:
     assert said.count("go on") + said.count("goes on") == 3
 
 
+@pytest.mark.parametrize(("library", "times"), [("mpich4", [0, 300, 350]), ("openmpi4", [0, 600])])
+def test_new_processes_fail_before_they_have_connected(
+    isthmus, programs, grid, library: str, times: list[int]
+) -> None:
+    grid.write_text(GRID + "[cluster.north]\nslots = 2\n")
+    program = mpis.ALL[library].build(GROWING / "stillborn.c", programs)
+    words = [1000 * time for time in times]
+    done = isthmus(
+        *["run", "--survive", "--spare", "west,south", "-g", grid, "-n", 4, program, *words],
+        timeout=150,
+    )
+    assert (done.returncode, done.stdout) == (0, "4 parents go on\n"), done.stderr
+
+
 @pytest.mark.parametrize(("first", "second"), mpis.MIXED)
 def test_libraries_are_mixed(isthmus, programs, grid, first: str, second: str) -> None:
     grid.write_text(GRID)

@@ -1,5 +1,5 @@
 /* A cluster fails while others make communicators of two sides, or use them. sides CASE
- * [MICROSECONDS]: all cases run, CASE first. Without a time, the victim fails before it. If there
+ * [MICROSECONDS FILE]: all cases run, CASE first. Without a time, the victim fails before it. If there
  * is a time, the victim takes part in all, and fails after it. All calls end, and all living ranks
  * have a new communicator, or none has. */
 #include <string.h>
@@ -77,11 +77,22 @@ static void create(void) {
   const int code = MPI_Intercomm_create(half, first_alive / 2, MPI_COMM_WORLD, remote, 7, &made);
   expect_loss(code, &made, living, "MPI_Intercomm_create");
 }
-/* The other leader fails. */
+static int told_apart;
+static void count_call(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  told_apart += *code != MPI_SUCCESS;
+}
+/* The other leader fails. The communicator of the call alone has the error. */
 static void create_lead(void) {
   MPI_Comm made = MPI_COMM_NULL;
+  MPI_Errhandler counts;
+  MPI_Comm_create_errhandler(count_call, &counts);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, counts);
+  MPI_Errhandler_free(&counts);
   const int code = MPI_Intercomm_create(with_victim, 0, MPI_COMM_WORLD,
                                         dead[rank] ? first_alive : victim, 8, &made);
+  quiet(MPI_COMM_WORLD);
+  CHECK(told_apart == 0, "the leaders' communicator has raised the error");
   expect_loss(code, &made, living, "MPI_Intercomm_create with a leader that fails");
 }
 static void merge(void) {
@@ -122,6 +133,16 @@ static void plain(void) {
   code = MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect_loss(code, &made, living, "MPI_Comm_idup");
+}
+static const char* path;
+static void open_file(void) {
+  MPI_File file = MPI_FILE_NULL;
+  if (path == NULL) return;
+  const int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                 MPI_INFO_NULL, &file);
+  const int made = of_all(code == MPI_SUCCESS);
+  CHECK(dead[rank] || made == 0 || made == living, "%d of %d have opened it", made, living);
+  if (code == MPI_SUCCESS) MPI_File_close(&file);
 }
 #if MPI_VERSION >= 4
 /* Both are in one cluster. */
@@ -191,6 +212,7 @@ static const struct {
     {"create", create}, {"create_lead", create_lead},
     {"merge", merge},   {"connect", connect},
     {"split", split},   {"plain", plain},
+    {"open", open_file},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -201,6 +223,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   quiet(MPI_COMM_WORLD);
   takes_part = argc > 2;
+  path = argc > 3 ? argv[3] : NULL;
   mine = !strcmp(isthmus_cluster_name(isthmus_cluster()), kVictim);
   MPI_Allgather(&mine, 1, MPI_INT, dead, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Comm_split(MPI_COMM_WORLD, mine ? MPI_UNDEFINED : 0, 0, &alive);

@@ -54,7 +54,6 @@ int main(int argc, char** argv) {
           "the parents have failed");
     CHECK(sum == 0 || sum == size, "%d of %d have an intercommunicator", sum, size);
     if (made) MPI_Comm_free(&children);
-    if (getenv("VERBOSE") && rank == 0) fprintf(stderr, "%s: class %d\n", *time, class);
   }
   if (rank == 0) printf("%d parents go on\n", size);
   MPI_Finalize();
