@@ -10,6 +10,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from isthmus.base.endings import cannot_start_ranks
@@ -102,16 +103,8 @@ class Job:
         self._surviving = Surviving(
             plan, self._members, self._ending, self._leaving, voice, self._extensions, ports.lose
         )
-        self._losses = Losses(
-            plan,
-            self._members,
-            self._extensions,
-            self._surviving,
-            self._reasons,
-            self._ending,
-            voice,
-            self._release,
-        )
+        parts = self._members, self._extensions, self._surviving, self._reasons, self._ending
+        self._losses = Losses(plan, *parts, voice, self._release)
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
         self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None

@@ -129,8 +129,11 @@ class Spawning:
     def suspected(self, message: Message) -> bool:
         """As `failed`, for a gateway's suspicion of a cluster (docs/control.md, `suspect`)."""
         why = str(message.get("message") or "a gateway gave no reason")
-        suspects = [one for one in self._starting.values() if one.growth.index == message.get("cluster")]
-        return any([self.failed(one.member, why) for one in suspects])
+        suspects = [
+            one for one in self._starting.values() if one.growth.index == message.get("cluster")
+        ]
+        failed = [self.failed(one.member, why) for one in suspects]  # each of them
+        return any(failed)
 
     def exited(self, member: Member, status: int, number: int | None) -> bool:
         """As `failed`, for the end of a native launcher."""
