@@ -66,15 +66,22 @@ Words heard(const Side& side, const Words& mine) {
   return *std::move(theirs);
 }
 
-/// Whether all members of both sides have succeeded.
+constexpr std::int32_t kLost = -1;  // a side's word: it has lost a member, or is revoked
+
+/// Whether all members of both sides have succeeded. Throws MpiError if a side has lost a member.
 bool both_succeeded(const Side& side, bool mine) {
   const std::int32_t own = mine ? 1 : 0;
   std::int32_t all = own;
   {
     const Withheld errors;
-    if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, side.comm) != MPI_SUCCESS) all = 0;
+    if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, side.comm) != MPI_SUCCESS) {
+      all = may_lose() ? kLost : 0;
+    }
   }
   const Words theirs = tell(side, [&] { return heard(side, {all}); });
+  if (all == kLost || theirs.front() == kLost) {
+    throw MpiError(proc_failed(), "a member of one side has failed, or has given up the call");
+  }
   return all != 0 && theirs.front() != 0;
 }
 

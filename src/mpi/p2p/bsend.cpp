@@ -167,7 +167,7 @@ namespace {
 /// A flush under way: the native one, and our own sends.
 class Flush final : public Operation {
  public:
-  Flush(const Owner& of, MPI_Request request) : native_(request), of_(of) {}
+  Flush(const Owner& of, MPI_Request request) : native_(MPI_COMM_NULL, request), of_(of) {}
   bool advance() override {
     if (!flushed_) flushed_ = native_.advance();
     if (!flushed_ || !drained(of_)) return false;

@@ -100,8 +100,12 @@ class HeldOperation final : public Operation, private HeldReceive {
 /// its status, or MPI_PROC_NULL.
 class NativeOperation final : public Operation {
  public:
-  explicit NativeOperation(MPI_Request request, int source = MPI_PROC_NULL, Watched watched = {})
-      : request_(request), source_(source), watched_(std::move(watched)) {}
+  /// `comm_`: its error handler gets errors; or MPI_COMM_NULL.
+  NativeOperation(MPI_Comm comm_, MPI_Request request, int source = MPI_PROC_NULL,
+                  Watched watched = {})
+      : request_(request), source_(source), watched_(std::move(watched)) {
+    comm = comm_;
+  }
   bool advance() override;
   void cancel() override;
   bool give_up() override;

@@ -36,7 +36,8 @@ std::unique_ptr<Operation> start_send(GridComm& g, const void* buffer, Count cou
     *code = native_isend<mode, Count>()(buffer, count, type, local >= 0 ? local : destination, tag,
                                         g.native, &request);
     if (*code != MPI_SUCCESS) return nullptr;
-    return std::make_unique<NativeOperation>(request, MPI_PROC_NULL, Watched(g, destination));
+    return std::make_unique<NativeOperation>(g.native, request, MPI_PROC_NULL,
+                                             Watched(g, destination));
   }
   *code = check_send<mode>(buffer, count, type, tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;
@@ -57,7 +58,7 @@ std::unique_ptr<Operation> start_receive(GridComm& g, void* buffer, Count count,
     *code = ISTHMUS_NATIVE(Irecv, Count)(buffer, count, type, local >= 0 ? local : source, tag,
                                          g.native, &request);
     if (*code != MPI_SUCCESS) return nullptr;
-    return std::make_unique<NativeOperation>(request, source, Watched(g, source));
+    return std::make_unique<NativeOperation>(g.native, request, source, Watched(g, source));
   }
   *code = check_receive(buffer, count, type, tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;
