@@ -129,11 +129,9 @@ class Spawning:
     def suspected(self, message: Message) -> bool:
         """As `failed`, for a gateway's suspicion of a cluster (docs/control.md, `suspect`)."""
         why = str(message.get("message") or "a gateway gave no reason")
-        suspects = [
-            one for one in self._starting.values() if one.growth.index == message.get("cluster")
-        ]
-        failed = [self.failed(one.member, why) for one in suspects]  # each of them
-        return any(failed)
+        index = message.get("cluster")
+        member = next((s.member for s in self._starting.values() if s.growth.index == index), None)
+        return member is not None and self.failed(member, why)
 
     def exited(self, member: Member, status: int, number: int | None) -> bool:
         """As `failed`, for the end of a native launcher."""

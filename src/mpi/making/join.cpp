@@ -276,8 +276,7 @@ void join_grid(ProgressBy by) {
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     if (grid() == nullptr) end_joining(environment, failure.what());
-    const std::string why =
-        "cannot join the grid on " + net::host_name() + ": " + failure.what();
+    const std::string why = "cannot join the grid on " + net::host_name() + ": " + failure.what();
     if (fails_alone()) on_fault(true, why, 1);
     abort_grid(1, why);
   }
@@ -295,7 +294,9 @@ void leave_grid() {
   try {
     if (files != nullptr) files->settle();
     const KnownWait here({.call = "MPI_Finalize"});
+    drain_at_the_end();
     grid_barrier(*leaving);
+    drain_at_the_end();
     if (files != nullptr) files->tidy();
     free_channels(*leaving);
     leaving->world_comm.reset();

@@ -1,6 +1,6 @@
-// The end of a revoked communicator. Native sends of other members here may still wait for this one,
-// and messages of theirs may be under way. A later communicator may get the same native context,
-// and must not receive them. So the handle is kept until all members here have parted.
+// The end of a revoked communicator. Native sends of other members here may still wait for this
+// one, and messages of theirs may be under way. A later communicator may get the same native
+// context, and must not receive them. So the handle is kept until all members here have parted.
 #pragma once
 
 #include <cstdint>

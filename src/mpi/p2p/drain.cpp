@@ -77,6 +77,12 @@ class Drain final : public Operation {
 
 }  // namespace
 
+void drain_at_the_end() {
+  if (!may_lose()) return;
+  constexpr unsigned kLooks = 4;
+  for (unsigned i = 0; i < kLooks * kAdvancesPerLook; ++i) pump();
+}
+
 void drain_revoked() { keep(std::make_unique<Drain>()); }
 
 }  // namespace isthmus::face

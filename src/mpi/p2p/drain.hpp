@@ -8,5 +8,8 @@ namespace isthmus::face {
 /// is always under way from then on. So no thread sleeps in the native library on a grid
 /// communicator, where nothing could wake it.
 void drain_revoked();
+/// In MPI_Finalize, before its barrier and after it: sends last messages, and takes those that have
+/// come. Native libraries warn of messages that nobody has received.
+void drain_at_the_end();
 
 }  // namespace isthmus::face

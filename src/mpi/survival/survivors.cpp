@@ -266,7 +266,12 @@ void hear_of_survivors() {
 }
 
 Survivors::Survivors(std::uint64_t context, int me, const core::Group& group)
-    : context_(context), me_(me), group_(group), agreements_(me, group.size()), revocation_(me), have_revoked_(group.size()) {}
+    : context_(context),
+      me_(me),
+      group_(group),
+      agreements_(me, group.size()),
+      revocation_(me),
+      have_revoked_(group.size()) {}
 
 std::shared_ptr<Survivors> Survivors::of(const GridComm& comm) {
   return SurvivorsService::all().of(comm.context, comm.rank, comm.group);

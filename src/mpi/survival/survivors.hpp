@@ -63,7 +63,7 @@ class Survivors {
   core::Agreements agreements_;
   core::Revocation revocation_;
   core::RankSet have_revoked_;  // the other members that have told this one
-  std::uint32_t noticed_ = 0;  // failures: the first of FailedClusters
+  std::uint32_t noticed_ = 0;   // failures: the first of FailedClusters
   std::deque<Wanted> waiting_;
   Ticket given_ = 0, begun_ = 0;
   bool under_way_ = false;
