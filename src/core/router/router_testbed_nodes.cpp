@@ -112,7 +112,7 @@ Router::Action Grid::told(const InFrame& frame) {
   const std::string text(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
   Router::Action action{.what = static_cast<Router::Action::What>(text.at(0))};
   action.cluster = static_cast<unsigned char>(text.at(1));
-  if (text.at(2) != -1) action.process = static_cast<unsigned char>(text.at(2));
+  if (text.at(2) != static_cast<char>(-1)) action.process = static_cast<unsigned char>(text.at(2));
   action.ask = text.at(3) != 0;
   action.sentence = text.substr(4);
   return action;
