@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/datatype/long_double.hpp"
+
 namespace isthmus::file {
 namespace {
 
@@ -52,26 +54,18 @@ void reverse_each(int size, const std::byte* from, std::byte* to, std::size_t co
   }
 }
 
-// The integer bit of x86's extended double, little endian. It has 63 bits of fraction and the
-// integer bit, then sign and exponent. binary128 has the same exponent, 112 bits of fraction, and
-// no integer bit.
-constexpr std::uint64_t kIntegerBit = std::uint64_t{1} << 63;
-
 void extended_to_file(const std::byte* from, std::byte* to) {
-  const auto fraction = load<std::uint64_t>(from) & ~kIntegerBit;
-  store(to, reversed(load<std::uint16_t>(from + 8)));
-  store(to + 2, reversed(fraction << 1));  // its first 48 bits stay in place
-  store(to + 8, reversed(fraction << 49));
+  const auto quad = core::quad_from(
+      {.significand = load<std::uint64_t>(from), .head = load<std::uint16_t>(from + 8)});
+  store(to, reversed(quad.high));
+  store(to + 8, reversed(quad.low));
 }
 
 void extended_to_memory(const std::byte* from, std::byte* to) {
-  const auto head = reversed(load<std::uint16_t>(from));
-  const std::uint64_t high = reversed(load<std::uint64_t>(from + 2)) >> 16;
-  const std::uint64_t low = reversed(load<std::uint64_t>(from + 8));
-  std::uint64_t fraction = (high << 15) | ((low >> 49) & 0x7fff);
-  if ((head & 0x7fff) != 0) fraction |= kIntegerBit;
-  store(to, fraction);
-  store(to + 8, std::uint64_t{head});
+  const auto extended = core::extended_from({.high = reversed(load<std::uint64_t>(from)),
+                                             .low = reversed(load<std::uint64_t>(from + 8))});
+  store(to, extended.significand);
+  store(to + 8, std::uint64_t{extended.head});
 }
 
 void write_one(int element, const std::byte* memory, std::byte* file) {
