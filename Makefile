@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some check tidy \
+.PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some s390x check tidy \
         tidy-changed format bench papers suite debian debian-some docs \
         wheels wheels-aarch64 wheels-aarch64-test wheels-test clean
 
@@ -85,7 +85,7 @@ test: setup packages-check  ## everything that must pass
 check-and-packages:
 	$(MAKE) check
 	$(MAKE) packages-programs
-	$(MAKE) packages-aarch64
+	$(MAKE) packages-foreign
 	$(MAKE) packages-debian
 grid-and-lab:
 	$(MAKE) grid-programs
@@ -179,13 +179,13 @@ grid-intel: build packages-programs .venv/.stamp-intel  ## the programs with Int
 	  tests/grid/kernels_test.py tests/grid/alone_test.py tests/grid/preload_test.py tests/grid/stdin_test.py \
 	  tests/grid/topology_test.py tests/grid/wrapper_test.py tests/grid/environment_test.py
 
-.PHONY: packages-programs packages-check packages-aarch64 packages-debian
+.PHONY: packages-programs packages-check packages-foreign packages-debian
 packages-programs:
 	@tools/setup/system_packages tools/setup/packages-programs.txt tools/setup/packages-slurm.txt
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
-packages-aarch64:
-	@tools/setup/system_packages tools/setup/packages-aarch64.txt
+packages-foreign:
+	@tools/setup/system_packages tools/setup/packages-foreign.txt
 packages-debian:
 	@tools/setup/system_packages tools/setup/packages-debian.txt
 
@@ -201,11 +201,14 @@ sanitize: setup packages-check  ## unit tests under sanitizers; a short run of t
 fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, a minute each
 	tools/fuzz 60
 
-aarch64: build packages-aarch64  ## build for aarch64; its unit tests, and a grid with x86, through qemu
-	tools/aarch64
+aarch64: build packages-foreign  ## build for aarch64; its unit tests, and a grid with x86, through qemu
+	tools/foreign aarch64
 
-aarch64-some: build packages-aarch64  ## of that what depends on the architecture: a minute or two
-	tools/aarch64 --some
+aarch64-some: build packages-foreign  ## of that what depends on the architecture: a minute or two
+	tools/foreign aarch64 --some
+
+s390x: build packages-foreign  ## as aarch64, for a processor of the other byte order
+	tools/foreign s390x
 
 debian: build packages-debian  ## Debian packages, and a grid with what is in them: six minutes
 	tools/debian
@@ -222,14 +225,14 @@ wheels: .venv/.stamp-isthmus .venv/.stamp-wheels  ## wheels for any Linux of thi
 wheels-aarch64: .venv/.stamp-isthmus .venv/.stamp-wheels  ## the same for aarch64, from here
 	tools/wheels/build aarch64
 
-wheels-aarch64-test: setup packages-aarch64 wheels-aarch64  ## what is in it, and programs that run from it through qemu
-	tools/setup/aarch64_sysroot
+wheels-aarch64-test: setup packages-foreign wheels-aarch64  ## what is in it, and programs that run from it through qemu
+	tools/setup/sysroot aarch64
 	$(BIN)/pytest -q tests/wheels/wheel_contents_test.py -k aarch64
 	rm -rf build/wheel-aarch64/unpacked
 	$(BIN)/python -m zipfile -e dist/isthmus-*-manylinux_2_28_aarch64.whl build/wheel-aarch64/unpacked
 	mv build/wheel-aarch64/unpacked/isthmus-*.data/data build/wheel-aarch64/unpacked/prefix
 	chmod +x build/wheel-aarch64/unpacked/prefix/bin/*
-	AARCH64_PREFIX=build/wheel-aarch64/unpacked/prefix $(BIN)/pytest -q tests/aarch64
+	FOREIGN_PREFIX=build/wheel-aarch64/unpacked/prefix $(BIN)/pytest -q tests/foreign
 
 wheels-test: setup wheels  ## what is in the wheels of dist/, and programs that run from them
 	$(GROUPED) $(BIN)/pytest -q tests/wheels

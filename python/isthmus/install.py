@@ -9,7 +9,7 @@ from isthmus.base.errors import RunError
 
 # Builds with sanitizers cannot be loaded into other programs, and their times mean nothing. The
 # others are for another machine.
-_NOT_FOR_USE = ("asan", "tsan", "ubsan", "aarch64", "aarch64-sysroot")
+_NOT_FOR_USE = ("asan", "tsan", "ubsan", "aarch64", "aarch64-sysroot", "s390x", "s390x-sysroot")
 
 
 def _build_trees() -> list[Path]:

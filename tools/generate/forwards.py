@@ -33,6 +33,7 @@ TABLE = {
         "Buffer_attach", "Buffer_detach", "Comm_attach_buffer", "Comm_detach_buffer",
         "Session_attach_buffer", "Session_detach_buffer",
     ),
+    "packing": same("Pack", "Unpack"),
     "persistent": sends("{}send_init", "send_init") | same("Recv_init"),
     "mprobe": same("Mrecv", "Imrecv"),
     "sendrecv": same("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"),

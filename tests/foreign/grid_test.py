@@ -1,4 +1,4 @@
-"""One world of an x86-64 and an AArch64 cluster, each with its own MPI."""
+"""One world of an x86-64 cluster and one with another processor, each with its own MPI."""
 
 from __future__ import annotations
 
@@ -6,32 +6,36 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PREFIX
+from conftest import prefix_of
 
 from isthmus.version import VERSION
 
 TESTS = Path(__file__).parents[1]
-HOST = TESTS.parent / "tools" / "aarch64_host"
+HOST = TESTS.parent / "tools" / "foreign_host"
+MIXED = TESTS / "grid" / "mixed"
 EVERY_MPI = pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 
 
-def test_the_agent_starts_there() -> None:
+def test_the_agent_starts_there(processor) -> None:
     done = subprocess.run(
-        [HOST, PREFIX / "bin/isthmusd", "--version"], capture_output=True, text=True, check=False
+        [HOST, processor, prefix_of(processor) / "bin/isthmusd", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"isthmusd {VERSION}")
 
 
 @EVERY_MPI
-def test_hello(two_machines, mpi) -> None:
+def test_hello(two_machines, processor, mpi) -> None:
     done = two_machines.run_on_both(Path(__file__).with_name("hello.c"), mpi)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(done.stdout.splitlines()) == [
         "rank 0 of 4: x86_64",
         "rank 1 of 4: x86_64",
-        "rank 2 of 4: aarch64",
-        "rank 3 of 4: aarch64",
+        f"rank 2 of 4: {processor}",
+        f"rank 3 of 4: {processor}",
         "the token came back with 10",
     ]
 
@@ -43,7 +47,13 @@ def test_programs(two_machines, program) -> None:
 
 
 @EVERY_MPI
-def test_long_double_alone_is_refused(two_machines, mpi) -> None:
-    source = TESTS / "grid" / "mixed" / "long_double.c"
-    done = two_machines.run_on_both(source, mpi, "x86_64", "aarch64")
+@pytest.mark.parametrize("kind", ["messages", "collectives", "windows", "files"])
+def test_every_kind_of_data_passes(two_machines, mpi, kind) -> None:
+    done = two_machines.run_on_both(MIXED / f"{kind}.c", mpi)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@EVERY_MPI
+def test_every_call_takes_long_double(two_machines, mpi) -> None:
+    done = two_machines.run_on_both(MIXED / "long_double.c", mpi)
     assert done.returncode == 0, done.stdout + done.stderr

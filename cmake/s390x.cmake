@@ -1,0 +1,2 @@
+set(arch s390x)
+include("${CMAKE_CURRENT_LIST_DIR}/foreign.cmake")
