@@ -9,7 +9,7 @@ from isthmus.doctor.findings import Finding, Say
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.grid.reach import program_for
 from isthmus.place.plan import AgentPlan, Plan
-from isthmus.run.bringup import MUST_AGREE
+from isthmus.run.bringup import LONG_DOUBLES, MUST_AGREE
 from isthmus.run.troubles import SAME_VERSION
 from isthmus.version import VERSION, WIRE, build_text, commit
 
@@ -118,7 +118,7 @@ def _clock(where: str, facts: HostFacts) -> Finding:
 
 
 def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
-    """Errors where `isthmus run` would refuse, and a warning where long double differs."""
+    """Errors where `isthmus run` would refuse, and what becomes of long double if it differs."""
     ranked = [
         (agent, facts)
         for agent, facts in zip(plan.agents, hosts, strict=True)
@@ -134,9 +134,14 @@ def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
                     "All clusters of a grid need the same byte order and the same size of long."
                 )
                 say(Finding(where, "machine", "fail", text, remedy))
-        if ranked[0][1].machine.get("long_double") != facts.machine.get("long_double"):
-            text = (
-                f"long double differs from {before}'s: MPI_LONG_DOUBLE and datatypes with it "
+        first, other = (f.machine.get("long_double") for f in (ranked[0][1], facts))
+        if first != other:
+            text = f"long double differs from {before}'s: "
+            if {first, other} <= LONG_DOUBLES:
+                say(Finding(where, "machine", "ok", text + "Isthmus converts it"))
+                continue
+            text += (
+                "Isthmus does not know both formats, so MPI_LONG_DOUBLE and datatypes with it "
                 "cannot pass between the two; all others can"
             )
             say(Finding(where, "machine", "warn", text))

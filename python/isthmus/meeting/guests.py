@@ -179,6 +179,7 @@ def _read(entry: object) -> dict[str, Any]:
         first, size, name = entry.get("first"), entry.get("size"), entry.get("name")
         number = type(first) is int and type(size) is int and first >= 0 and 0 < size < _MOST_GUESTS
         if number and isinstance(name, str) and len(name) <= 200:
-            texts = {key: str(entry.get(key) or "")[:40] for key in ("arch", "long_double")}
+            keys = ("arch", "byteorder", "long_double")
+            texts = {key: str(entry.get(key) or "")[:40] for key in keys}
             return {"name": name, "first": first, "size": size, **texts}
     raise RunError("the other run has announced a malformed cluster")

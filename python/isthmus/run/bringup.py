@@ -20,6 +20,8 @@ from isthmus.run.worlds import Worlds
 
 # Keys of an agent's `machine` in which all clusters must agree, and their names.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
+# The formats of long double, as "bits of precision/bytes", that are converted into each other.
+LONG_DOUBLES = {"64/16", "113/16"}
 _BESIDE = 3.0
 
 

@@ -148,6 +148,7 @@ class Growing:
                     "first": cluster.block.first,
                     "size": cluster.block.size,
                     "arch": machine.get("arch") or "",
+                    "byteorder": machine.get("byteorder") or "",
                     "long_double": machine.get("long_double") or "",
                 }
             )

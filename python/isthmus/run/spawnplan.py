@@ -56,6 +56,7 @@ class Growth:
                 "name": self.cluster.name,
                 "size": self.cluster.block.size,
                 "arch": machine.get("arch") or "",
+                "byteorder": machine.get("byteorder") or "",
                 "long_double": machine.get("long_double") or "",
                 "part": self.part,
                 "encrypt": self.cluster.spec.encrypt,

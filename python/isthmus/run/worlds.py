@@ -62,6 +62,7 @@ class Worlds:
                     "name": cluster.name,
                     "size": cluster.block.size,
                     "arch": self._machines[i].get("arch"),
+                    "byteorder": self._machines[i].get("byteorder"),
                     "long_double": self._machines[i].get("long_double"),
                     "net": cluster.spec.net,
                     "encrypt": cluster.spec.encrypt,

@@ -6,8 +6,25 @@
 
 namespace isthmus::core {
 
-bool long_double_differs(const Cluster& a, const Cluster& b) {
-  return !a.long_double.empty() && !b.long_double.empty() && a.long_double != b.long_double;
+Format format_of(const Cluster& cluster) {
+  Format format = own_format();
+  if (!cluster.byte_order.empty()) {
+    format.order = cluster.byte_order == "big" ? ByteOrder::Big : ByteOrder::Little;
+  }
+  if (!cluster.long_double.empty()) {
+    format.long_double = cluster.long_double == "64/16"    ? LongDouble::Extended
+                         : cluster.long_double == "113/16" ? LongDouble::Quad
+                                                           : LongDouble::Other;
+  }
+  return format;
+}
+
+bool long_double_is_lost(const Cluster& a, const Cluster& b) {
+  if (a.long_double.empty() || b.long_double.empty() || a.long_double == b.long_double) {
+    return false;
+  }
+  return format_of(a).long_double == LongDouble::Other ||
+         format_of(b).long_double == LongDouble::Other;
 }
 
 int World::size() const {

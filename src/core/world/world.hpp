@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/datatype/format.hpp"
 #include "core/world/group.hpp"
 
 namespace isthmus::core {
@@ -42,7 +43,8 @@ struct Cluster {
   int first = 0;              ///< node of its native rank 0
   int size = 0;               ///< its ranks; clusters hold contiguous blocks of nodes in order
   std::string arch{};         ///< of its hosts, as in uname; empty: unknown
-  std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
+  std::string byte_order{};   ///< "little" or "big"; empty: unknown
+  std::string long_double{};  ///< its `long double`: "bits of precision/bytes"; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   Net net = Net::Tcp;         ///< between its processes and their gateways
   bool encrypt = true;        ///< the same, if these are on different hosts
@@ -54,8 +56,10 @@ struct Cluster {
   bool is_guest() const { return !run.empty(); }
 };
 
-/// Whether a `long double` of one has another value, or none, in the other.
-bool long_double_differs(const Cluster& a, const Cluster& b);
+/// The format of its processes' memory. What is unknown is as in this process.
+Format format_of(const Cluster& cluster);
+/// Whether a `long double` of one has no value in the other that Isthmus knows how to find.
+bool long_double_is_lost(const Cluster& a, const Cluster& b);
 
 /// Two clusters, by index, whose processes reach each other without gateways.
 struct Direct {
@@ -174,17 +178,18 @@ struct World {
 std::string quoted_clusters(const World& world, const std::vector<std::size_t>& clusters);
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
-///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
-///      "ranks":"0-3,8","run":"","there":0,"net":"tcp","encrypt":true},...],
+///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","byteorder":"little","long_double":"64/16",
+///      "part":0,"ranks":"0-3,8","run":"","there":0,"net":"tcp","encrypt":true},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":"","late":false},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":"","net":"tcp"},...],
 ///    "channels":[{"name":"half","link":"","parts":[{"cluster":0,"hosts":["n1"],
 ///      "others":["n2"]}]},...]}
-/// The keys `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`,
-/// `name`, `late`, `direct` and `channels` may be absent, and in `direct` all but `between`.
-/// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
+/// The keys `arch`, `byteorder`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`,
+/// `hops`, `name`, `late`, `direct` and `channels` may be absent, and in `direct` all but
+/// `between`. `world_from_json` throws std::invalid_argument with a sentence that names the wrong
+/// key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

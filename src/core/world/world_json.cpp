@@ -105,6 +105,7 @@ Cluster read_one_cluster(const json& entry, const std::string& where) {
   cluster.name = text(member(entry, where, "name"), where + ".name");
   cluster.size = static_cast<int>(number(entry, where, "size", 1, INT32_MAX));
   cluster.arch = text_or_none(entry, where, "arch");
+  cluster.byte_order = text_or_none(entry, where, "byteorder");
   cluster.long_double = text_or_none(entry, where, "long_double");
   cluster.net = read_net(entry, where);
   cluster.encrypt = read_encrypt(entry);
@@ -245,6 +246,7 @@ std::string world_to_json(const World& world) {
     clusters.push_back({{"name", cluster.name},
                         {"size", cluster.size},
                         {"arch", cluster.arch},
+                        {"byteorder", cluster.byte_order},
                         {"long_double", cluster.long_double},
                         {"part", cluster.part},
                         {"net", name_of(cluster.net)},
@@ -332,8 +334,13 @@ World world_from_json(const std::string& text_) {
 
 std::string growth_to_json(const Growth& growth) {
   const Cluster& cluster = growth.cluster;
-  json text{{"index", growth.index}, {"name", cluster.name}, {"size", cluster.size},
-            {"arch", cluster.arch},  {"part", cluster.part}, {"long_double", cluster.long_double}};
+  json text{{"index", growth.index},
+            {"name", cluster.name},
+            {"size", cluster.size},
+            {"arch", cluster.arch},
+            {"part", cluster.part},
+            {"byteorder", cluster.byte_order},
+            {"long_double", cluster.long_double}};
   if (growth.gateways.empty()) {
     text["like"] = growth.like;
   } else {
@@ -380,6 +387,7 @@ Growth growth_from_json(const std::string& text) {
     growth.cluster.name = root.at("name").get<std::string>();
     growth.cluster.size = root.at("size").get<int>();
     growth.cluster.arch = root.value("arch", "");
+    growth.cluster.byte_order = root.value("byteorder", "");
     growth.cluster.long_double = root.value("long_double", "");
     growth.cluster.part = root.at("part").get<int>();
     growth.cluster.run = root.value("run", "");

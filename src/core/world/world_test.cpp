@@ -108,19 +108,27 @@ TEST(World, KnowsGatewaysThatStandInSeveralNetworks) {
   EXPECT_TRUE(world.has_spare_gateways());
 }
 
-TEST(World, KnowsWhoseLongDoubleDiffers) {
+TEST(World, KnowsTheFormatOfEachCluster) {
   const World world = world_from_json(world_to_json(world_from_json(
       R"({"clusters":[{"name":"a","size":1,"arch":"x86_64","long_double":"64/16"},
                       {"name":"b","size":1,"arch":"aarch64","long_double":"113/16"},
-                      {"name":"c","size":1,"arch":"x86_64","long_double":"64/16"},
-                      {"name":"d","size":1}],"gateways":[]})")));
-  const auto& [a, b, c, d] =
-      std::tie(world.clusters[0], world.clusters[1], world.clusters[2], world.clusters[3]);
+                      {"name":"c","size":1,"byteorder":"big","long_double":"113/16"},
+                      {"name":"d","size":1},
+                      {"name":"e","size":1,"byteorder":"little","long_double":"106/16"}],
+          "gateways":[]})")));
+  const auto& [a, b, c, d, e] = std::tie(world.clusters[0], world.clusters[1], world.clusters[2],
+                                         world.clusters[3], world.clusters[4]);
   EXPECT_EQ(b.arch, "aarch64");
-  EXPECT_TRUE(long_double_differs(a, b));
-  EXPECT_TRUE(long_double_differs(b, c));
-  EXPECT_FALSE(long_double_differs(a, c));
-  EXPECT_FALSE(long_double_differs(b, d)) << "nothing is known of d";
+  EXPECT_EQ(format_of(a).long_double, LongDouble::Extended);
+  EXPECT_EQ(format_of(b).long_double, LongDouble::Quad);
+  EXPECT_EQ(format_of(c), (Format{ByteOrder::Big, LongDouble::Quad}));
+  EXPECT_EQ(format_of(d), own_format()) << "nothing is known of d";
+  EXPECT_EQ(format_of(e), (Format{ByteOrder::Little, LongDouble::Other}));
+  EXPECT_FALSE(long_double_is_lost(a, b));
+  EXPECT_TRUE(long_double_is_lost(a, e));
+  EXPECT_TRUE(long_double_is_lost(e, b));
+  EXPECT_FALSE(long_double_is_lost(e, e));
+  EXPECT_FALSE(long_double_is_lost(d, e)) << "nothing is known of d";
 }
 
 struct Wrong {

@@ -65,15 +65,15 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   const Block own = received[static_cast<std::size_t>(call.comm->rank)];
   OutBlocks mine;
   if (sendbuf == MPI_IN_PLACE) {
-    mine = OutBlocks(std::vector<Block>{own}, Copy::Always);
+    mine = OutBlocks(*call.comm, std::vector<Block>{own}, Copy::Always);
   } else {
     check_data(*call.comm, sendcount, sendtype);
     if (sendcount > 0 && sendcount == own.count && sendtype == own.type) {
       check_not_one(sendbuf, own.address);
     }
-    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+    mine = OutBlocks(*call.comm, one_block(sendbuf, sendcount, sendtype));
   }
-  InBlocks all(std::move(received), !call.blocking());
+  InBlocks all(*call.comm, std::move(received), !call.blocking());
   require(all.sizes()[static_cast<std::size_t>(call.comm->rank)] == mine.bytes().size(),
           MPI_ERR_TRUNCATE, "a rank's own contribution is not of the size that it is to receive");
   return launch(std::make_unique<Allgather>(call, std::move(mine), std::move(all)), call);
@@ -90,8 +90,8 @@ int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool i
     require(!in_place, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed between two sides");
     return inter_forms::alltoall(sent, std::move(received), call);
   }
-  OutBlocks out(sent, in_place ? Copy::Always : copy);
-  InBlocks in(std::move(received), !call.blocking());
+  OutBlocks out(*call.comm, sent, in_place ? Copy::Always : copy);
+  InBlocks in(*call.comm, std::move(received), !call.blocking());
   const auto me = static_cast<std::size_t>(call.comm->rank);
   require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
           "a rank's block for itself is not of the size that it is to receive");

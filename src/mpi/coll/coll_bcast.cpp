@@ -31,9 +31,9 @@ class Bcast final : public Collective {
   Bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root)
       : Collective(call.comm, call.function), root_(root) {
     if (call.comm->rank == root) {
-      source_ = OutBlocks(one_block(buffer, count, type));
+      source_ = OutBlocks(*call.comm, one_block(buffer, count, type));
     } else {
-      data_ = InBlocks(one_block(buffer, count, type), !call.blocking());
+      data_ = InBlocks(*call.comm, one_block(buffer, count, type), !call.blocking());
     }
   }
 

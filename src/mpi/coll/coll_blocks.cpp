@@ -1,10 +1,12 @@
 #include "mpi/coll/coll_blocks.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/portion.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/process/require.hpp"
 
@@ -37,6 +39,27 @@ std::optional<const std::byte*> run_of(const std::vector<Block>& blocks, const c
   return first;
 }
 
+/// The signature of each block, if data of the communicator may have another format than memory.
+std::vector<SignatureRef> signatures_of(const GridComm& comm, const std::vector<Block>& blocks) {
+  std::vector<SignatureRef> signatures;
+  if (!comm.mixes_formats || own_format() == core::kCommonFormat) return signatures;
+  for (const Block& b : blocks) {
+    signatures.push_back(b.count == 0 ? nullptr : face::signature_of(b.type));
+  }
+  const auto none = [](const SignatureRef& each) { return each == nullptr; };
+  if (std::ranges::all_of(signatures, none)) signatures.clear();
+  return signatures;
+}
+
+void change_formats(coll::Bytes all, const coll::Sizes& sizes,
+                    const std::vector<SignatureRef>& signatures, core::Format from,
+                    core::Format to) {
+  for (std::size_t i = 0; i < signatures.size(); ++i) {
+    change_format(all.first(sizes[i]), signatures[i].get(), from, to);
+    all = all.subspan(sizes[i]);
+  }
+}
+
 }  // namespace
 
 const void* moved(const void* address, MPI_Aint bytes) {
@@ -59,11 +82,13 @@ std::vector<Block> even_blocks(const void* buffer, MPI_Count count, MPI_Datatype
   return blocks;
 }
 
-OutBlocks::OutBlocks(const std::vector<Block>& blocks, Copy copy) : sizes_(sizes_of(blocks)) {
+OutBlocks::OutBlocks(const GridComm& comm, const std::vector<Block>& blocks, Copy copy)
+    : sizes_(sizes_of(blocks)) {
   const std::size_t size = coll::total(sizes_);
   if (size == 0) return;
   const auto run = run_of(blocks, sizes_);
-  if (run && copy == Copy::IfNeeded) {
+  const auto signatures = signatures_of(comm, blocks);
+  if (run && copy == Copy::IfNeeded && signatures.empty()) {
     bytes_ = {*run, size};
     return;
   }
@@ -76,10 +101,15 @@ OutBlocks::OutBlocks(const std::vector<Block>& blocks, Copy copy) : sizes_(sizes
     std::memcpy(place, packed.bytes().data(), sizes_[i]);
     place += sizes_[i];
   }
+  if (!signatures.empty()) {
+    change_formats({owned_.get(), size}, sizes_, signatures, own_format(), core::kCommonFormat);
+  }
 }
 
-InBlocks::InBlocks(std::vector<Block> blocks, bool outlives_call)
-    : blocks_(std::move(blocks)), sizes_(sizes_of(blocks_)) {
+InBlocks::InBlocks(const GridComm& comm, std::vector<Block> blocks, bool outlives_call)
+    : blocks_(std::move(blocks)),
+      sizes_(sizes_of(blocks_)),
+      signatures_(signatures_of(comm, blocks_)) {
   const std::size_t size = coll::total(sizes_);
   if (size == 0) return;
   if (const auto run = run_of(blocks_, sizes_)) {
@@ -101,6 +131,9 @@ InBlocks::InBlocks(std::vector<Block> blocks, bool outlives_call)
 }
 
 void InBlocks::finish() {
+  if (!signatures_.empty()) {
+    change_formats(bytes_, sizes_, signatures_, core::kCommonFormat, own_format());
+  }
   if (!owned_) return;
   const std::byte* place = owned_.get();
   for (std::size_t i = 0; i < blocks_.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coll/engine/collectives.hpp"
+#include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
 
@@ -54,11 +55,12 @@ std::vector<Block> typed_blocks(const void* buffer, const Count* counts, const P
   return blocks;
 }
 
-/// Blocks to be sent: in place if they are gapless and adjacent, else packed.
+/// Blocks to be sent, in the communicator's format: in place if they are gapless and adjacent, and
+/// in that format already; else packed.
 class OutBlocks {
  public:
   OutBlocks() = default;
-  explicit OutBlocks(const std::vector<Block>& blocks, Copy copy = Copy::IfNeeded);
+  OutBlocks(const GridComm& comm, const std::vector<Block>& blocks, Copy copy = Copy::IfNeeded);
   coll::ConstBytes bytes() const { return bytes_; }
   const coll::Sizes& sizes() const { return sizes_; }
 
@@ -68,12 +70,13 @@ class OutBlocks {
   coll::ConstBytes bytes_;
 };
 
-/// Memory for blocks to be received: the program's in place, or a buffer that finish() unpacks.
+/// Memory for blocks to be received, in the communicator's format: the program's in place, or a
+/// buffer that finish() unpacks. finish() changes the format, too.
 class InBlocks {
  public:
   InBlocks() = default;
   /// `outlives_call`: the program may free its datatypes before finish().
-  InBlocks(std::vector<Block> blocks, bool outlives_call);
+  InBlocks(const GridComm& comm, std::vector<Block> blocks, bool outlives_call);
   coll::Bytes bytes() const { return bytes_; }
   const coll::Sizes& sizes() const { return sizes_; }
   void finish();
@@ -81,6 +84,7 @@ class InBlocks {
  private:
   std::vector<Block> blocks_;
   std::vector<KeptType> kept_;
+  std::vector<SignatureRef> signatures_;  // of each block; empty: they come as they are in memory
   coll::Sizes sizes_;
   std::unique_ptr<std::byte[]> owned_;
   coll::Bytes bytes_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "mpi/comm/comm.hpp"
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/require.hpp"
 
@@ -28,7 +28,7 @@ inline bool has_part(const GridComm& comm, int root) {
 
 inline void check_type(const GridComm& comm, MPI_Datatype type) {
   require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-  check_long_double(comm, type);
+  check_passes(comm, type);
 }
 
 inline void check_data(const GridComm& comm, MPI_Count count, MPI_Datatype type) {

@@ -19,12 +19,12 @@ class Reducing : public Collective {
   Reducing(const Call& call, const void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
            Copy copy)
       : Collective(call.comm, call.function),
-        reduction_(op, type, !call.blocking()),
+        reduction_(op, type, !call.blocking(), *call.comm),
         count_(static_cast<std::size_t>(count)),
-        in_(one_block(in, count, type), copy) {}
+        in_(*call.comm, one_block(in, count, type), copy) {}
   /// Sets the place of the results; without it this rank gets none.
   void set_results(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type) {
-    out_ = InBlocks(one_block(buffer, count, type), !call.blocking());
+    out_ = InBlocks(*call.comm, one_block(buffer, count, type), !call.blocking());
     has_results_ = true;
   }
 

@@ -109,13 +109,14 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   OutBlocks mine;
   if (in_place) {
     require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
-    mine = OutBlocks(std::vector<Block>{received[static_cast<std::size_t>(root)]}, Copy::Always);
+    mine = OutBlocks(*call.comm, std::vector<Block>{received[static_cast<std::size_t>(root)]},
+                     Copy::Always);
   } else {
     check_data(*call.comm, sendcount, sendtype);
     if (at_root) check_own(sendbuf, sendcount, sendtype, received[static_cast<std::size_t>(root)]);
-    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+    mine = OutBlocks(*call.comm, one_block(sendbuf, sendcount, sendtype));
   }
-  InBlocks all(std::move(received), !call.blocking());
+  InBlocks all(*call.comm, std::move(received), !call.blocking());
   coll::Sizes sizes;
   if (at_root) {
     sizes = all.sizes();
@@ -139,7 +140,7 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const bool at_root = call.comm->rank == root;
   const auto ranks = static_cast<std::size_t>(call.comm->size);
-  OutBlocks all(sent);
+  OutBlocks all(*call.comm, sent);
   InBlocks mine;
   std::size_t discarded = 0;
   if (in_place) {
@@ -148,7 +149,7 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
   } else {
     check_data(*call.comm, recvcount, recvtype);
     if (at_root) check_own(recvbuf, recvcount, recvtype, sent[static_cast<std::size_t>(root)]);
-    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
+    mine = InBlocks(*call.comm, one_block(recvbuf, recvcount, recvtype), !call.blocking());
   }
   coll::Sizes sizes;
   if (at_root) {

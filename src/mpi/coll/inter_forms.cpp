@@ -25,9 +25,9 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call
   OutBlocks source;
   InBlocks data;
   if (root == MPI_ROOT) {
-    source = OutBlocks(one_block(buffer, count, type));
+    source = OutBlocks(*call.comm, one_block(buffer, count, type));
   } else {
-    data = InBlocks(one_block(buffer, count, type), !call.blocking());
+    data = InBlocks(*call.comm, one_block(buffer, count, type), !call.blocking());
   }
   Outline outline{.kind = Outline::Kind::Bcast,
                   .root = among,
@@ -71,11 +71,11 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   InBlocks all;
   coll::Sizes sizes;
   if (root == MPI_ROOT) {
-    all = InBlocks(std::move(received), !call.blocking());
+    all = InBlocks(*call.comm, std::move(received), !call.blocking());
     sizes = all.sizes();
   } else {
     check_given(*call.comm, sendbuf, sendcount, sendtype);
-    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+    mine = OutBlocks(*call.comm, one_block(sendbuf, sendcount, sendtype));
     sizes = known_sizes(*call.comm, mine.bytes().size(), blocks);
   }
   Outline outline = rooted(Outline::Kind::Gather, among, blocks, sizes);
@@ -95,11 +95,11 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
   InBlocks mine;
   coll::Sizes sizes;
   if (root == MPI_ROOT) {
-    all = OutBlocks(sent);
+    all = OutBlocks(*call.comm, sent);
     sizes = all.sizes();
   } else {
     check_given(*call.comm, recvbuf, recvcount, recvtype);
-    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
+    mine = InBlocks(*call.comm, one_block(recvbuf, recvcount, recvtype), !call.blocking());
     sizes = known_sizes(*call.comm, mine.bytes().size(), blocks);
   }
   Outline outline = rooted(Outline::Kind::Scatter, among, blocks, sizes);
@@ -114,9 +114,9 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
 int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
               std::vector<Block> received, const Call& call) {
   check_given(*call.comm, sendbuf, sendcount, sendtype);
-  InBlocks all(std::move(received), !call.blocking());
+  InBlocks all(*call.comm, std::move(received), !call.blocking());
   const coll::Sizes sizes = all.sizes();
-  OutBlocks mine(one_block(sendbuf, sendcount, sendtype));
+  OutBlocks mine(*call.comm, one_block(sendbuf, sendcount, sendtype));
   Outline outline = across(Outline::Kind::Allgather, *call.comm);
   outline.sizes.resize(static_cast<std::size_t>(call.comm->inter->whole->size));
   std::copy(sizes.begin(), sizes.end(), outline.sizes.begin() + call.comm->inter->there);
@@ -128,8 +128,8 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 }
 
 int alltoall(const std::vector<Block>& sent, std::vector<Block> received, const Call& call) {
-  OutBlocks out(sent);
-  InBlocks in(std::move(received), !call.blocking());
+  OutBlocks out(*call.comm, sent);
+  InBlocks in(*call.comm, std::move(received), !call.blocking());
   auto begin = [out_sizes = out.sizes(), in_sizes = in.sizes()](Party& party, TwoSides sides,
                                                                 ConstBytes given, Bytes come) {
     return coll::inter_alltoall(party, sides, given, out_sizes, come, in_sizes);

@@ -18,7 +18,7 @@ using coll::TwoSides;
 std::unique_ptr<FaceReduction> reduction_of(const Call& call, MPI_Datatype type, MPI_Op op) {
   check_type(*call.comm, type);
   check_op(op, type);
-  return std::make_unique<FaceReduction>(op, type, !call.blocking());
+  return std::make_unique<FaceReduction>(op, type, !call.blocking(), *call.comm);
 }
 
 Outline outline_of(Outline outline, MPI_Count count, const FaceReduction& reduction) {
@@ -39,9 +39,9 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
   OutBlocks given;
   InBlocks result;
   if (at_root) {
-    result = InBlocks(one_block(recvbuf, count, type), !call.blocking());
+    result = InBlocks(*call.comm, one_block(recvbuf, count, type), !call.blocking());
   } else {
-    given = OutBlocks(one_block(sendbuf, count, type));
+    given = OutBlocks(*call.comm, one_block(sendbuf, count, type));
   }
   Outline outline = outline_of({.kind = Outline::Kind::Reduce, .root = among}, count, *reduction);
   return launch_inter(
@@ -59,8 +59,8 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
   auto reduction = reduction_of(call, type, op);
   Outline outline = outline_of(across(Outline::Kind::Allreduce, *call.comm), count, *reduction);
   return launch_inter(
-      call, OutBlocks(one_block(sendbuf, count, type)),
-      InBlocks(one_block(recvbuf, count, type), !call.blocking()), std::move(outline),
+      call, OutBlocks(*call.comm, one_block(sendbuf, count, type)),
+      InBlocks(*call.comm, one_block(recvbuf, count, type), !call.blocking()), std::move(outline),
       [elements = static_cast<std::size_t>(count), reduction = std::move(reduction)](
           Party& party, TwoSides sides, ConstBytes out, Bytes in) {
         return coll::inter_allreduce(party, sides, out, in, elements, *reduction);
@@ -78,13 +78,13 @@ int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> 
   Outline outline = outline_of(across(Outline::Kind::ReduceScatter, *call.comm), 0, *reduction);
   outline.sizes.resize(static_cast<std::size_t>(call.comm->inter->whole->size));
   std::copy(counts.begin(), counts.end(), outline.sizes.begin() + call.comm->inter->here);
-  return launch_inter(call, OutBlocks(one_block(sendbuf, all, type)),
-                      InBlocks(one_block(recvbuf, own, type), !call.blocking()), std::move(outline),
-                      [counts = std::move(counts), reduction = std::move(reduction)](
-                          Party& party, TwoSides sides, ConstBytes out, Bytes in) {
-                        return coll::inter_reduce_scatter(party, sides, out, in, counts,
-                                                          *reduction);
-                      });
+  return launch_inter(
+      call, OutBlocks(*call.comm, one_block(sendbuf, all, type)),
+      InBlocks(*call.comm, one_block(recvbuf, own, type), !call.blocking()), std::move(outline),
+      [counts = std::move(counts), reduction = std::move(reduction)](Party& party, TwoSides sides,
+                                                                     ConstBytes out, Bytes in) {
+        return coll::inter_reduce_scatter(party, sides, out, in, counts, *reduction);
+      });
 }
 
 }  // namespace isthmus::face::inter_forms

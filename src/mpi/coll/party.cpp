@@ -340,9 +340,10 @@ void prepare(PhaseOperation& op, const FaceReduction& reduction, ConstBytes in, 
   using Fill = TypedElements::Fill;
   // Only read.
   const Bytes operands(const_cast<std::byte*>(in.data()), in.size());
-  op.operands = TypedElements(operands, count, reduction.type(), Fill::Unpack);
+  op.operands =
+      TypedElements(operands, count, reduction.type(), Fill::Unpack, reduction.signature());
   if (out.empty()) return;
-  op.results = TypedElements(out, count, reduction.type(), Fill::Nothing);
+  op.results = TypedElements(out, count, reduction.type(), Fill::Nothing, reduction.signature());
   op.packed_results = out;
 }
 

@@ -19,7 +19,7 @@ void combine_nothing(void*, void*, int*, MPI_Datatype*) {}
 
 /// One that native libraries do in the same way as the others': they look at sizes, at whether it
 /// commutes and at whether operation and datatype are predefined.
-std::unique_ptr<FaceReduction> stand_in(const Outline::Element& element) {
+std::unique_ptr<FaceReduction> stand_in(const Outline::Element& element, const GridComm& comm) {
   struct Predefined {
     std::size_t bytes;
     MPI_Datatype type;
@@ -39,7 +39,7 @@ std::unique_ptr<FaceReduction> stand_in(const Outline::Element& element) {
   if (element.predefined && element.commutes) {
     for (const Predefined& one : all) {
       if (one.bytes == element.bytes) {
-        return std::make_unique<FaceReduction>(one.op, one.type, true);
+        return std::make_unique<FaceReduction>(one.op, one.type, true, comm);
       }
     }
   }
@@ -50,7 +50,7 @@ std::unique_ptr<FaceReduction> stand_in(const Outline::Element& element) {
   require_success(native.Type_commit(&type), "MPI_Type_commit failed");
   require_success(native.Op_create(combine_nothing, element.commutes ? 1 : 0, &op),
                   "MPI_Op_create failed");
-  auto made = std::make_unique<FaceReduction>(op, type, true);
+  auto made = std::make_unique<FaceReduction>(op, type, true, comm);
   isthmus_Op_free(&op);
   isthmus_Type_free(&type);
   return made;
@@ -77,7 +77,7 @@ TakingPart::TakingPart(const GridComm& comm, const std::vector<std::optional<Out
     for (const auto& edge : other.out) common_.in.push_back({static_cast<int>(r), edge.bytes});
     for (const auto& edge : other.in) common_.out.push_back({static_cast<int>(r), edge.bytes});
   }
-  if (common_.element.bytes > 0) reduction_ = stand_in(common_.element);
+  if (common_.element.bytes > 0) reduction_ = stand_in(common_.element, comm);
 }
 
 coll::Bytes TakingPart::memory(std::size_t bytes) {

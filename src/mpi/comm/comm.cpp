@@ -11,6 +11,7 @@
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/differences.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/runs.hpp"
 #include "mpi/process/traffic.hpp"
@@ -53,15 +54,16 @@ std::vector<std::string> runs_among(const coll::Layout& layout, const core::Grou
   return runs;
 }
 
-bool long_double_differs_among(const coll::Layout& layout, const core::Group& group) {
-  const core::World& world = grid()->world();
-  const auto of = [&](int cluster) -> const core::Cluster& {
-    return world.clusters[world.cluster_of(group.node(layout.leader(cluster)))];
+bool formats_differ_among(const coll::Layout& layout) {
+  const std::span<const core::Cluster> clusters = grid()->world().clusters;
+  const auto of = [&](int i) -> const core::Cluster& {
+    return clusters[static_cast<std::size_t>(layout.number_of(i))];
   };
+  bool differ = false;
   for (int i = 1; i < layout.clusters(); ++i) {
-    if (core::long_double_differs(of(0), of(i))) return true;
+    differ = meet_difference(of(0), of(i)) != Differences::None || differ;
   }
-  return false;
+  return differ;
 }
 
 bool all_of_my_part(const coll::Layout& layout) {
@@ -106,7 +108,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   first_member = members.front();
   const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
   contiguous = block ? static_cast<unsigned>(members.size()) : 0;
-  mixes_long_double = long_double_differs_among(layout, group);
+  mixes_formats = formats_differ_among(layout);
   within_part = all_of_my_part(layout);
 }
 

@@ -50,10 +50,10 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// 0.
   unsigned contiguous = 0;
   int first_member = 0;
-  mutable Probed probed;           ///< by the last probe for any source
-  bool mixes_long_double = false;  ///< members are in clusters whose long double differs
-  std::vector<std::string> runs;   ///< the other runs that members are of
-  bool within_part = false;        ///< all members are of my MPI_COMM_WORLD
+  mutable Probed probed;          ///< by the last probe for any source
+  bool mixes_formats = false;     ///< members are in clusters whose processors differ
+  std::vector<std::string> runs;  ///< the other runs that members are of
+  bool within_part = false;       ///< all members are of my MPI_COMM_WORLD
   coll::Layout layout;
   coll::Forced forced;                     ///< requested algorithms of collectives
   core::LinkChoice link = core::kAnyLink;  ///< the link of its messages

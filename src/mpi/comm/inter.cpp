@@ -11,7 +11,7 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
     : context(inter_->whole->context),
       group(std::move(remote)),
       native(inter_->whole->native),
-      mixes_long_double(inter_->whole->mixes_long_double),
+      mixes_formats(inter_->whole->mixes_formats),
       runs(inter_->whole->runs),
       within_part(inter_->whole->within_part),
       layout(inter_->whole->layout),

@@ -171,7 +171,7 @@ ManyBytes::~ManyBytes() { native.Type_free(&type_); }
 Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy) {
   const std::size_t size = packed_size(count, type);
   if (size == 0) return;
-  long_double_ = long_double_in(type);
+  signature_ = signature_of(type);
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
@@ -182,8 +182,8 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   }
   // A library may pack the value of a long double without its padding: bytes of another message
   // would then go to another site.
-  owned_ = long_double_ != nullptr ? std::make_unique<std::byte[]>(size)
-                                   : std::make_unique_for_overwrite<std::byte[]>(size);
+  owned_ = long_double_in(type) != nullptr ? std::make_unique<std::byte[]>(size)
+                                           : std::make_unique_for_overwrite<std::byte[]>(size);
   if (staged) {
     pack_from_device(buffer, count, type, {owned_.get(), size});
   } else if (in_place) {
@@ -198,7 +198,7 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
     : buffer_(buffer), count_(count) {
   const std::size_t size = packed_size(count, type);
   if (size == 0) return;
-  long_double_ = long_double_in(type);
+  signature_ = signature_of(type);
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
@@ -212,7 +212,20 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
   bytes_ = {owned_.get(), size};
 }
 
+void Outgoing::change_format(core::Format from, core::Format to) {
+  if (!signature_ || from == to) return;
+  if (!owned_) {
+    owned_ = std::make_unique_for_overwrite<std::byte[]>(bytes_.size());
+    std::memcpy(owned_.get(), bytes_.data(), bytes_.size());
+    bytes_ = {owned_.get(), bytes_.size()};
+  }
+  face::change_format({owned_.get(), bytes_.size()}, signature_.get(), from, to);
+}
+
 int Incoming::finish(std::size_t received) {
+  face::change_format(bytes_.first(std::min(received, bytes_.size())), signature_.get(), come_in_,
+                      become_);
+  come_in_ = become_;
   if (!owned_) return MPI_SUCCESS;
   int code = MPI_SUCCESS;
   try {

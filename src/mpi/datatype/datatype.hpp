@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "mpi/datatype/signature.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
@@ -50,13 +51,15 @@ class Outgoing {
   /// copied, and MPI_ERR_BUFFER has the driver's words if that fails.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// As long_double_in; null without data.
-  const char* long_double() const { return long_double_; }
+  /// As elements_of; null without data.
+  const Signature* signature() const { return signature_.get(); }
+  /// Makes the bytes those of another format. Once.
+  void change_format(core::Format from, core::Format to);
 
  private:
   std::unique_ptr<std::byte[]> owned_;
   std::span<const std::byte> bytes_;
-  const char* long_double_ = nullptr;
+  SignatureRef signature_;
 };
 
 /// Memory for data to be received: the program's in place, or a buffer that finish() unpacks.
@@ -66,10 +69,14 @@ class Incoming {
   /// Throws as Outgoing does.
   Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
   std::span<std::byte> bytes() { return bytes_; }
-  /// The bytes are the program's memory, so finish() has nothing to do.
-  bool in_place() const { return owned_ == nullptr; }
-  /// As long_double_in; null without room for data.
-  const char* long_double() const { return long_double_; }
+  /// The bytes are the program's memory, as they are: finish() has nothing to do.
+  bool in_place() const { return owned_ == nullptr && come_in_ == become_; }
+  /// As elements_of; null without room for data.
+  const Signature* signature() const { return signature_.get(); }
+  /// finish() changes the format of what comes.
+  void change_format(core::Format from, core::Format to) {
+    if (signature_) come_in_ = from, become_ = to;
+  }
   /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
   /// asked for). Program's thread only. Returns an MPI error code.
   int finish(std::size_t received);
@@ -83,7 +90,8 @@ class Incoming {
   bool staged_ = false;  // for memory of a GPU
   std::unique_ptr<std::byte[]> owned_;
   std::span<std::byte> bytes_;
-  const char* long_double_ = nullptr;
+  SignatureRef signature_;
+  core::Format come_in_, become_;
 };
 
 /// Packed bytes of `count` elements. The datatype of zero elements is not checked, here and below:

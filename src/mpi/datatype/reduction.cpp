@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/handle_uses.hpp"
 #include "mpi/process/require.hpp"
@@ -32,11 +33,21 @@ KeptOp::~KeptOp() {
   if (op_ != MPI_OP_NULL && uses().end(key(op_))) native.Op_free(&op_);
 }
 
-TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype type, Fill fill)
-    : count_(count), type_(type) {
+TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype type, Fill fill,
+                             SignatureRef signature)
+    : count_(count), type_(type), signature_(std::move(signature)) {
+  if (signature_) {
+    changed_ = std::make_unique_for_overwrite<std::byte[]>(packed.size());
+    const coll::Bytes changed(changed_.get(), packed.size());
+    if (fill == Fill::Unpack) {
+      std::memcpy(changed.data(), packed.data(), packed.size());
+      change_format(changed, signature_.get(), core::kCommonFormat, own_format());
+    }
+    packed = changed;
+  }
   MPI_Aint lower = 0;
-  const auto elements = static_cast<MPI_Count>(count);
-  if (is_contiguous(elements, type, &lower)) {
+  const auto number = static_cast<MPI_Count>(count);
+  if (is_contiguous(number, type, &lower)) {
     buffer_ = shifted(packed.data(), -lower);
     return;
   }
@@ -49,19 +60,25 @@ TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype
   owned_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(true_extent + std::abs(others)));
   buffer_ = shifted(owned_.get(), -lower - std::min<MPI_Aint>(others, 0));
   if (fill == Fill::Nothing) return;
-  Incoming incoming(buffer_, elements, type);
+  Incoming incoming(buffer_, number, type);
   std::memcpy(incoming.bytes().data(), packed.data(), packed.size());
   require_success(incoming.finish(packed.size()), "MPI_Unpack failed");
 }
 
 void TypedElements::store(coll::Bytes packed) const {
-  if (!owned_ || packed.empty()) return;
-  const Outgoing outgoing(buffer_, static_cast<MPI_Count>(count_), type_);
-  std::memcpy(packed.data(), outgoing.bytes().data(), packed.size());
+  if (packed.empty() || (!owned_ && !changed_)) return;
+  if (owned_) {
+    const Outgoing outgoing(buffer_, static_cast<MPI_Count>(count_), type_);
+    std::memcpy(packed.data(), outgoing.bytes().data(), packed.size());
+  } else {
+    std::memcpy(packed.data(), changed_.get(), packed.size());
+  }
+  if (signature_) change_format(packed, signature_.get(), own_format(), core::kCommonFormat);
 }
 
-FaceReduction::FaceReduction(MPI_Op op, MPI_Datatype type, bool outlives_call)
+FaceReduction::FaceReduction(MPI_Op op, MPI_Datatype type, bool outlives_call, const GridComm& comm)
     : op_(op), type_(type) {
+  if (comm.mixes_formats && own_format() != core::kCommonFormat) signature_ = signature_of(type);
   int commutative = 0;
   require_success(native.Op_commutative(op, &commutative), "MPI_Op_commutative failed");
   commutative_ = commutative != 0;
@@ -79,8 +96,8 @@ void FaceReduction::combine(coll::ConstBytes in, coll::Bytes inout, std::size_t 
   using Fill = TypedElements::Fill;
   // MPI_Reduce_local only reads its first argument.
   const coll::Bytes left_bytes(const_cast<std::byte*>(in.data()), in.size());
-  const TypedElements left(left_bytes, count, type_, Fill::Unpack);
-  const TypedElements right(inout, count, type_, Fill::Unpack);
+  const TypedElements left(left_bytes, count, type_, Fill::Unpack, signature_);
+  const TypedElements right(inout, count, type_, Fill::Unpack, signature_);
   for (std::size_t first = 0; first < count; first += kPiece) {
     const auto offset = static_cast<MPI_Aint>(first) * extent_;
     require_success(

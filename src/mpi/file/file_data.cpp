@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "coll/engine/party.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 
-FileData::FileData(const Memory& memory, Direction direction, RepresentationRef representation)
+FileData::FileData(const Memory& memory, Direction direction, RepresentationRef representation,
+                   core::Format format)
     : memory_(memory), direction_(direction), representation_(std::move(representation)) {
   if (representation_->converts(direction)) {
     if (packed_size(memory.count, memory.type) == 0) return;
@@ -20,10 +22,18 @@ FileData::FileData(const Memory& memory, Direction direction, RepresentationRef 
     if (direction == Direction::Write) representation_->write(memory, bytes_);
   } else if (direction == Direction::Write) {
     out_ = std::make_unique<Outgoing>(memory.buffer, memory.count, memory.type);
+    if (const Signature* const signature = out_->signature()) {
+      check_known(*signature, format);
+      out_->change_format(own_format(), format);
+    }
     const auto bytes = out_->bytes();  // these bytes do not change
     bytes_ = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   } else {
     in_ = std::make_unique<Incoming>(memory.buffer, memory.count, memory.type);
+    if (const Signature* const signature = in_->signature()) {
+      check_known(*signature, format);
+      in_->change_format(format, own_format());
+    }
     bytes_ = in_->bytes();
   }
 }

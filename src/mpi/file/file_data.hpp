@@ -13,8 +13,10 @@ namespace isthmus::face {
 /// Program's thread only, except for bytes(), which do not move.
 class FileData {
  public:
-  /// Packs the data to write. Throws MpiError.
-  FileData(const Memory& memory, Direction direction, RepresentationRef representation);
+  /// Packs the data to write. `format`: the file's, unless the representation converts. Throws
+  /// MpiError.
+  FileData(const Memory& memory, Direction direction, RepresentationRef representation,
+           core::Format format);
   std::span<std::byte> bytes() { return bytes_; }
   /// The first `got` bytes have been read: unpacks them. Returns how many bytes of memory's
   /// elements they are. Throws MpiError.

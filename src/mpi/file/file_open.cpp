@@ -16,6 +16,7 @@
 #include "mpi/file/native_file.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/sealing.hpp"
+#include "mpi/process/differences.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -184,6 +185,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   const Plan where = told_by(file, 0, file.rank == 0 ? plan_for_all(file, filename, info) : Plan{});
   if (where.home < 0) throw MpiError(MPI_ERR_BAD_FILE, text_of(where.path));
   file.home = cluster_of(file, where.home).name;
+  file.format = core::format_of(cluster_of(file, where.home));
   const auto cluster = grid()->world().cluster_of(file.members->group.node(where.home));
   const std::vector<int> home = in_home(file, static_cast<int>(cluster));
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
@@ -212,6 +214,8 @@ void open_elsewhere(GridFile& file, const Plan& where) {
   check_access_mode(file);
   const core::Cluster& home = grid()->world().clusters[static_cast<std::size_t>(where.home)];
   file.home = home.name;
+  file.format = core::format_of(home);
+  meet_difference(grid()->world().clusters[grid()->cluster], home);
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
   file.paths.shared =
       text_of(told_by(file, 0, text_of(shared_pointer_beside(file.paths.file.path))));

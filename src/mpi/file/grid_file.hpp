@@ -12,6 +12,7 @@
 
 #include "coll/engine/party.hpp"
 #include "core/base/mutex.hpp"
+#include "core/datatype/format.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/file/gathered_write.hpp"
@@ -44,6 +45,7 @@ struct GridFile {
   std::string name;  ///< the program's name for it
   file::Paths paths;
   std::string home;                       ///< the cluster of the file
+  core::Format format;                    ///< of native data in it: its home's
   bool keeper = false;                    ///< this process removes the files that go with the file
   bool near = false;                      ///< in this process's own file system
   std::optional<file::Leftover> goes;     ///< of the keeper that is near: removed at the end

@@ -27,7 +27,8 @@ class Access final : public Operation {
   Access(GridFileRef file, const Way& way, const Memory& memory, const ViewOfFile& view)
       : file_(std::move(file)),
         way_(way),
-        data_(std::make_shared<FileData>(memory, way.direction, view.representation)),
+        data_(
+            std::make_shared<FileData>(memory, way.direction, view.representation, file_->format)),
         etype_size_(view.etype_size),
         gathering_(gathering_of(*file_, way, view)),
         own_(std::make_shared<OwnAccess>(file_, way.direction, data_, view)) {

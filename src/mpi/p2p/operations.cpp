@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/native/wildcards.hpp"
 #include "mpi/process/error.hpp"
@@ -47,6 +47,9 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) 
   result.tag = op.envelope.tag;
   result.bytes = std::min<std::uint64_t>(op.envelope.size, capacity);
   if (op.error == core::OpError::Truncated) set_truncated(result, op.envelope.size, capacity);
+  if (incoming.signature() != nullptr) {
+    incoming.change_format(format_between(static_cast<int>(op.peer)), own_format());
+  }
   const int code = incoming.finish(static_cast<std::size_t>(result.bytes));
   if (result.error == MPI_SUCCESS) result.error = code;
   return true;
@@ -55,7 +58,7 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) 
 SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag,
                              bool synchronous)
     : outgoing_(std::move(outgoing)), watched_(g, destination) {
-  check_long_double(g, destination, outgoing_.long_double());
+  change_for(g, destination, outgoing_);
   comm = g.native;
   passive = true;
   op_.peer = static_cast<core::NodeId>(g.group.node(destination));
@@ -91,7 +94,7 @@ void SendOperation::describe(WaitingFor& wait) const {
 
 ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
     : incoming_(std::move(incoming)), watched_(g, source), from_(g.group.node(source)) {
-  check_long_double(g, source, incoming_.long_double());
+  check_passes(g, source, incoming_.signature());
   comm = g.native;
   passive = true;
   g.probed.forget(source, engine_tag(tag));

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/operations.hpp"
 #include "mpi/p2p/partitioned.hpp"
@@ -46,10 +46,10 @@ class RecvChannel {
   RecvChannel(GridCommRef comm_, Partitions partitions_, int source_, int tag_)
       : comm(std::move(comm_)), partitions(std::move(partitions_)), source(source_), tag(tag_) {
     const MPI_Datatype type = partitions.type.get();
-    check_long_double(*comm, source, long_double_in(type));
+    check_passes(*comm, source, signature_of(type).get());
     bytes = packed_size(partitions.count, type);
     in_place = is_contiguous(partitions.count * partitions.number, type, &lower) &&
-               !on_device(partitions.buffer + lower);
+               !on_device(partitions.buffer + lower) && format() == own_format();
     awaiting_ = std::make_unique<Awaiting>(*comm, source, tag);
   }
   ~RecvChannel() {
@@ -60,6 +60,7 @@ class RecvChannel {
 
   /// Null: the sender's MPI_Psend_init has not been heard of.
   const PartitionedInit* init() const { return awaiting_->init(); }
+  core::Format format() const { return format_between(comm->group.node(source)); }
   std::size_t capacity() const { return bytes * static_cast<std::size_t>(partitions.number); }
 
   const GridCommRef comm;
@@ -181,6 +182,7 @@ class PartitionedReceive final : public PartitionedOperation {
     const std::size_t size = begin < sent ? std::min(channel_->bytes, sent - begin) : 0;
     Incoming part(all.at(static_cast<int>(partition)), all.count, all.type.get());
     if (size > 0) std::memcpy(part.bytes().data(), memory_ + begin, size);
+    part.change_format(channel_->format(), own_format());
     const int code = part.finish(size);
     if (result.error == MPI_SUCCESS) result.error = code;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
@@ -50,7 +50,7 @@ class SendChannel {
  public:
   SendChannel(GridCommRef comm_, Partitions partitions_, int destination_, int tag)
       : comm(std::move(comm_)), partitions(std::move(partitions_)), destination(destination_) {
-    check_long_double(*comm, destination, long_double_in(partitions.type.get()));
+    check_passes(*comm, destination, signature_of(partitions.type.get()).get());
     init = {.context = next_channel(),
             .bytes = packed_size(partitions.count, partitions.type.get()),
             .partitions = static_cast<std::uint64_t>(partitions.number)};
@@ -97,6 +97,7 @@ class PartitionedSend final : public PartitionedOperation {
                                       " has been marked as ready already");
     }
     piece.data.emplace(all.at(partition), all.count, all.type.get());
+    change_for(*channel_->comm, channel_->destination, *piece.data);
     piece.op.peer = node_of(*channel_->comm, channel_->destination);
     piece.op.data = piece.data->bytes();
     piece.op.envelope = {.context = channel_->init.context,

@@ -1,5 +1,5 @@
 // MPI-4.1 section 3.10: send and receive at once.
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/shield.hpp"
@@ -123,7 +123,7 @@ std::unique_ptr<Operation> replace(GridComm& g, void* buffer, Count count, MPI_D
   Outgoing copy(buffer, count, type, Copy::Always);
   *code = check_rank(g, destination, false, function);
   if (*code != MPI_SUCCESS) return nullptr;
-  check_long_double(g, destination, copy.long_double());  // of the type; it goes as bytes
+  change_for(g, destination, copy);  // by its datatype; it goes as bytes
   const Side<const void*, Count> out{copy.bytes().data(), size_of<Count>(copy), MPI_BYTE,
                                      destination, send_tag};
   const Side<void*, Count> in{buffer, count, type, source, receive_tag};

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mpi/comm/survival.hpp"
-#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/formats.hpp"
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/watched.hpp"
@@ -121,9 +121,20 @@ Where locate(const GridWindow& window, const Remote& to, const rma::Element* ele
   return where;
 }
 
-void check_data(const GridWindow& window, const Remote& to, const char* long_double) {
-  check_long_double(*window.comm, to.rank, long_double);
-  check_long_double(*window.comm, to.rank, to.count > 0 ? long_double_in(to.type) : nullptr);
+/// Data in a window has the format of the target's memory. The origin makes it so, and changes back
+/// what it gets.
+core::Format format_there(const GridWindow& window, int rank) {
+  return format_of_node(window.comm->group.node(rank));
+}
+void change_for_target(const GridWindow& window, const Remote& to, Outgoing& outgoing) {
+  if (!window.comm->mixes_formats || outgoing.signature() == nullptr) return;
+  check_passes(*window.comm, to.rank, outgoing.signature());
+  outgoing.change_format(own_format(), format_there(window, to.rank));
+}
+void change_from_target(const GridWindow& window, const Remote& from, Incoming& incoming) {
+  if (!window.comm->mixes_formats || incoming.signature() == nullptr) return;
+  check_passes(*window.comm, from.rank, incoming.signature());
+  incoming.change_format(format_there(window, from.rank), own_format());
 }
 
 void check_sizes(std::size_t origin, std::size_t target) {
@@ -266,7 +277,7 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
   check_rank(window, to.rank);
   check_access(window, to.rank);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
-  check_data(window, to, outgoing->long_double());
+  change_for_target(window, to, *outgoing);
   const Where where = locate(window, to, nullptr);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
@@ -291,7 +302,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
   check_rank(window, from.rank);
   check_access(window, from.rank);
   Incoming incoming(into.address, into.count, into.type);
-  check_data(window, from, incoming.long_double());
+  change_from_target(window, from, incoming);
   const Where where = locate(window, from, nullptr);
   check_sizes(incoming.bytes().size(), where.bytes);
   rma::Ticket ticket = new_ticket();
@@ -314,7 +325,7 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
-  check_data(window, to, outgoing->long_double());
+  change_for_target(window, to, *outgoing);
   const Where where = locate(window, to, &how.element);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
@@ -336,10 +347,11 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   const rma::Combination how = combination_of(op, to.count, to.type);
   const bool reads = how.op == rma::Op::NoOp;
   check_types({before.type, to.type, reads ? MPI_BYTE : from.type});
-  const Outgoing outgoing =
+  Outgoing outgoing =
       reads ? Outgoing(nullptr, 0, MPI_BYTE) : Outgoing(from.address, from.count, from.type);
   Incoming incoming(before.address, before.count, before.type);
-  check_data(window, to, outgoing.long_double());
+  change_for_target(window, to, outgoing);
+  change_from_target(window, to, incoming);
   const Where where = locate(window, to, &how.element);
   if (!reads) check_sizes(outgoing.bytes().size(), where.bytes);
   check_sizes(incoming.bytes().size(), where.bytes);
@@ -362,9 +374,12 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
-  const Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
+  Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
   check_reach_of_cpu(before, "the result of MPI_Compare_and_swap");
   Incoming incoming(before, 1, to.type);
+  change_for_target(window, to, expected);
+  change_for_target(window, to, wanted);
+  change_from_target(window, to, incoming);
   const Where where = locate(window, to, nullptr);
   require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,
           "compare and swap takes one element of a predefined datatype without gaps");

@@ -61,11 +61,15 @@ class NeighborExchange final : public Collective {
  private:
   coll::ConstBytes packed(const Block& b) {
     if (b.count == 0) return {};
-    return sent_.emplace_back(b.address, b.count, b.type).bytes();
+    Outgoing& outgoing = sent_.emplace_back(b.address, b.count, b.type);
+    if (outgoing.signature()) outgoing.change_format(own_format(), format_among(grid_comm()));
+    return outgoing.bytes();
   }
   coll::Bytes room_for(const Block& b) {
     if (b.count == 0) return {};
-    return received_.emplace_back(const_cast<void*>(b.address), b.count, b.type).bytes();
+    Incoming& incoming = received_.emplace_back(const_cast<void*>(b.address), b.count, b.type);
+    if (incoming.signature()) incoming.change_format(format_among(grid_comm()), own_format());
+    return incoming.bytes();
   }
 
   coll::Task start(coll::Party& party) override { return coll::neighbors(party, out_, in_); }
