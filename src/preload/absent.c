@@ -91,6 +91,13 @@ static unsigned look_into(const struct file* file, char* has) {
 }
 
 /* This library's own table, as the dynamic linker uses it. */
+/* Of a hash table. */
+#if defined(__s390x__)
+typedef ElfW(Xword) hash_word;
+#else
+typedef ElfW(Word) hash_word;
+#endif
+
 struct own {
   ElfW(Sym) * symbols;
   const char* names;
@@ -116,7 +123,7 @@ static int find_own(struct dl_phdr_info* info, size_t size, void* data) {
     const ElfW(Addr) address = value > info->dlpi_addr ? value : info->dlpi_addr + value;
     if (dynamic->d_tag == DT_SYMTAB) own->symbols = (ElfW(Sym)*)address;
     if (dynamic->d_tag == DT_STRTAB) own->names = (const char*)address;
-    if (dynamic->d_tag == DT_HASH) own->count = ((const ElfW(Word)*)address)[1];
+    if (dynamic->d_tag == DT_HASH) own->count = ((const hash_word*)address)[1];
   }
   return 1;
 }

@@ -12,6 +12,8 @@ enum {
   data_type = R_AARCH64_GLOB_DAT,
   plain_type = R_AARCH64_ABS64
 };
+#elif defined(__s390x__)
+enum { slot_type = R_390_JMP_SLOT, data_type = R_390_GLOB_DAT, plain_type = R_390_64 };
 #endif
 
 int isthmus_same(const char* a, const char* b) {

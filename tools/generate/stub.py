@@ -36,8 +36,10 @@ def assembly(abi: str, exported: set[str]) -> str:
 #include "entry_x86_64.h"
 #elif defined(__aarch64__)
 #include "entry_aarch64.h"
+#elif defined(__s390x__)
+#include "entry_s390x.h"
 #else
-#error "The entry stub is written for x86-64 and AArch64: add src/preload/entry_ARCH.h"
+#error "The entry stub is written for x86-64, AArch64 and s390x: add src/preload/entry_ARCH.h"
 #endif
 
 .text
