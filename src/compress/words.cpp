@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/little_endian.hpp"
+
 namespace isthmus::compress {
 namespace {
 
@@ -35,11 +37,10 @@ template <class Word>
 void bend(const std::byte* from, std::byte* to, std::size_t words) {
   Word last = 0, slope = 0;
   for (std::size_t i = 0; i < words; ++i) {
-    Word word;
-    std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
+    const auto word = core::load_number<Word>(from + i * sizeof(Word));
     const auto next = static_cast<Word>(word - last);
     const auto bent = static_cast<Word>(next - slope);
-    std::memcpy(to + i * sizeof(Word), &bent, sizeof(Word));
+    core::store_number(to + i * sizeof(Word), bent);
     last = word;
     slope = next;
   }
@@ -49,11 +50,10 @@ template <class Word>
 void unbend(std::byte* at, std::size_t words) {
   Word last = 0, slope = 0;
   for (std::size_t i = 0; i < words; ++i) {
-    Word bent;
-    std::memcpy(&bent, at + i * sizeof(Word), sizeof(Word));
+    const auto bent = core::load_number<Word>(at + i * sizeof(Word));
     slope = static_cast<Word>(slope + bent);
     last = static_cast<Word>(last + slope);
-    std::memcpy(at + i * sizeof(Word), &last, sizeof(Word));
+    core::store_number(at + i * sizeof(Word), last);
   }
 }
 

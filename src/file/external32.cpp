@@ -10,8 +10,6 @@
 namespace isthmus::file {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
 template <class Word>
 Word load(const std::byte* from) {
   Word word;
@@ -23,9 +21,12 @@ void store(std::byte* to, Word word) {
   std::memcpy(to, &word, sizeof word);
 }
 
-std::uint16_t reversed(std::uint16_t word) { return __builtin_bswap16(word); }
-std::uint32_t reversed(std::uint32_t word) { return __builtin_bswap32(word); }
-std::uint64_t reversed(std::uint64_t word) { return __builtin_bswap64(word); }
+constexpr bool kReverses = std::endian::native == std::endian::little;
+
+/// Between this host's order and big-endian.
+std::uint16_t reversed(std::uint16_t word) { return kReverses ? __builtin_bswap16(word) : word; }
+std::uint32_t reversed(std::uint32_t word) { return kReverses ? __builtin_bswap32(word) : word; }
+std::uint64_t reversed(std::uint64_t word) { return kReverses ? __builtin_bswap64(word) : word; }
 
 template <class Word>
 void reverse(const std::byte* from, std::byte* to, std::size_t count) {
@@ -37,9 +38,9 @@ void reverse(const std::byte* from, std::byte* to, std::size_t count) {
 /// Both ways.
 void reverse_each(int size, const std::byte* from, std::byte* to, std::size_t count) {
   const auto bytes = static_cast<std::size_t>(size);
-  switch (size) {
+  switch (kReverses ? size : 1) {
     case 1:
-      std::memcpy(to, from, count);
+      std::memcpy(to, from, count * bytes);
       return;
     case 2:
       return reverse<std::uint16_t>(from, to, count);

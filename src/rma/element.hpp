@@ -1,5 +1,5 @@
 // The elements of MPI's predefined datatypes, and its predefined operations, for accumulates, in a
-// form that travels. Little-endian, as all hosts of a grid are.
+// form that travels. Elements themselves are in the format of the target's memory.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 // service. docs/rma.md lists them. Little-endian.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,11 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/own_order.hpp"
 #include "rma/element.hpp"
 
 namespace isthmus::rma {
-
-static_assert(std::endian::native == std::endian::little);
 
 enum class Kind : std::uint8_t {
   // Sent by an origin to a target.
@@ -63,6 +61,7 @@ class RecordWriter {
   RecordWriter& put(Kind kind) { return put(static_cast<std::uint8_t>(kind)); }
   template <class T>
   requires std::is_integral_v<T> RecordWriter& put(T value) {
+    core::little_endian(value);
     return put(std::as_bytes(std::span(&value, 1)));
   }
   RecordWriter& put(const Area& area);
@@ -89,6 +88,7 @@ class RecordReader {
     T value = 0;
     const auto from = bytes(sizeof value);
     if (from.size() == sizeof value) std::memcpy(&value, from.data(), sizeof value);
+    core::little_endian(value);
     return value;
   }
   std::span<const std::byte> bytes(std::uint64_t size);

@@ -1,6 +1,7 @@
 #include "coll/engine/room.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,18 +22,30 @@ constexpr std::size_t kLoad = std::size_t{128} << 10;
 constexpr int kLoads = 3;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The number of bytes that come next; 0: the end.
-using Order = std::uint64_t;
+/// The number of bytes that come next, little-endian; 0: the end.
+using Order = std::array<std::byte, 8>;
+
+Order order_of(std::size_t size) {
+  Order order{};
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::byte>(size >> 8 * i);
+  return order;
+}
+std::size_t size_in(const Order& order) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    size |= std::to_integer<std::size_t>(order[i]) << 8 * i;
+  return size;
+}
 
 /// Answers each message of rank 0 with one byte, until rank 0 orders nothing.
 Task answer(Party& party) {
   std::vector<std::byte> load;
   for (;;) {
-    Order order = 0;
-    Pending ordered = party.recv(0, kTagBarrier, std::as_writable_bytes(std::span(&order, 1)));
+    Order order{};
+    Pending ordered = party.recv(0, kTagBarrier, order);
     co_await ordered;
-    if (order == 0) co_return;
-    load.resize(order);
+    if (size_in(order) == 0) co_return;
+    load.resize(size_in(order));
     Pending loaded = party.recv(0, kTagBarrier, load);
     co_await loaded;
     Pending answered = party.send(0, kTagBarrier, std::span(load).first(1));
@@ -44,14 +57,14 @@ Task answer(Party& party) {
 Task time_trips(Party& party, const Clock& clock, int leader, std::size_t size, int trips,
                 double& shortest) {
   std::vector<std::byte> load(size);
-  const Order order = size;
+  const Order order = order_of(size);
   std::byte back{};
   double second = 0;
   shortest = kNever;
   for (int i = 0; i < trips && (i < 2 || clock() - second < kTripsTime); ++i) {
     const double before = clock();
     if (i == 1) second = before;
-    Pending ordered = party.send(leader, kTagBarrier, std::as_bytes(std::span(&order, 1)));
+    Pending ordered = party.send(leader, kTagBarrier, order);
     Pending loaded = party.send(leader, kTagBarrier, load);
     Pending answered = party.recv(leader, kTagBarrier, std::span(&back, 1));
     co_await ordered;
@@ -77,11 +90,10 @@ Task look(Party& party, const Clock& clock, std::optional<Room>& room) {
     const double crossing = std::max(loaded - alone, 1e-6);
     worst.bandwidth = std::min(worst.bandwidth, kLoad / crossing);
   }
-  const Order nothing = 0;
+  const Order nothing{};
   std::vector<Pending> over;
   for (int c = 1; c < layout.clusters(); ++c) {
-    over.push_back(
-        party.send(layout.leader(c), kTagBarrier, std::as_bytes(std::span(&nothing, 1))));
+    over.push_back(party.send(layout.leader(c), kTagBarrier, nothing));
   }
   for (Pending& each : over) co_await each;
   if (near) room = worst;

@@ -35,7 +35,9 @@ std::string memory_place() {
   std::getline(boot, id);
   std::error_code error;
   const auto network = std::filesystem::read_symlink("/proc/self/ns/net", error);
-  return id.empty() || error ? "" : id + " " + network.string();
+  // Processors that one kernel emulates may order bytes otherwise.
+  const std::string order = std::endian::native == std::endian::little ? "" : " big-endian";
+  return id.empty() || error ? "" : id + " " + network.string() + order;
 }
 
 nlohmann::json machine() {

@@ -84,8 +84,8 @@ class InBlocks {
  private:
   std::vector<Block> blocks_;
   std::vector<KeptType> kept_;
-  std::vector<SignatureRef> signatures_;  // of each block; empty: they come as they are in memory
   coll::Sizes sizes_;
+  std::vector<SignatureRef> signatures_;  // of each block; empty: they come as they are in memory
   std::unique_ptr<std::byte[]> owned_;
   coll::Bytes bytes_;
 };

@@ -81,8 +81,9 @@ std::optional<net::SharedMemory> offered(Offer& offer, std::size_t size) {
 }  // namespace
 
 bool HostCommons::due(const GridComm& comm, std::uint64_t number) {
-  return number == kFirst && grid()->one_host && !may_lose() && !comm.inter && comm.runs.empty() &&
-         comm.size <= coll::Commons::kMostRanks && !core::off(core::Mechanism::Commons);
+  return number == kFirst && grid()->one_host && !comm.mixes_formats && !may_lose() &&
+         !comm.inter && comm.runs.empty() && comm.size <= coll::Commons::kMostRanks &&
+         !core::off(core::Mechanism::Commons);
 }
 
 coll::Task HostCommons::make(coll::Party& party, std::unique_ptr<HostCommons>& made) {

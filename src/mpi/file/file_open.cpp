@@ -38,9 +38,10 @@ Text text_of(const std::string& text) {
 /// Root's item, for all members. The item holds no pointers.
 template <class Item>
 Item told_by(const GridFile& file, int root, Item item) {
+  core::little_endian(item);
   const int code = isthmus_Bcast(&item, sizeof item, MPI_BYTE, root, file.comm);
   require_success(code, "the members could not be told of the file");
-  return item;
+  return core::as_little_endian(item);
 }
 
 /// A communicator of the same processes for the file alone; its errors return. Not a duplicate:
@@ -60,6 +61,7 @@ struct Plan {
   /// Index of the cluster, or for open_by_all the first rank there, since each run numbers clusters
   /// differently; -1: the text is the error.
   int home = 0;
+  auto numbers() { return std::tie(home); }
 };
 
 /// Rank 0's plan. If neither name nor hint gives a cluster: `otherwise`, or its own cluster for -1.
@@ -80,6 +82,7 @@ struct Found {
   int error = 0;  ///< an errno; the text is its sentence
   Text text{};    ///< of the shared number; and of the nonce, if any
   Text nonce{};
+  auto numbers() { return std::tie(error); }
 };
 
 /// The processes of the communicator that are in the home cluster, by rank.

@@ -55,6 +55,7 @@ ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
     std::int64_t etype_size = kWrong;
     std::array<char, 128> representation{};
     GatherTerms gathering;
+    auto numbers() { return std::tie(etype_size, gathering); }
   } mine;
   ViewOfFile view;
   try {

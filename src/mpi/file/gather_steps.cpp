@@ -6,6 +6,7 @@
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/portion.hpp"
+#include "core/base/own_order.hpp"
 #include "mpi/file/told_error.hpp"
 
 namespace isthmus::face {
@@ -29,9 +30,12 @@ template <class Item>
 coll::Task tell(coll::Party& party, const Item& mine, std::vector<Item>& all) {
   const auto members = static_cast<std::size_t>(party.layout().size());
   all.resize(members);
-  return coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
-                         std::as_writable_bytes(std::span(all)),
-                         coll::Sizes(members, sizeof(Item)));
+  const Item crossing = core::as_little_endian(mine);
+  coll::Task told =
+      coll::allgather(party, std::as_bytes(std::span(&crossing, 1)),
+                      std::as_writable_bytes(std::span(all)), coll::Sizes(members, sizeof(Item)));
+  co_await told;
+  core::little_endian(all);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "file/view.hpp"
@@ -24,6 +25,7 @@ struct GatherTerms {
   std::int64_t piece = 0;       ///< file::typical_piece
   std::uint64_t map_bytes = 0;  ///< of the filetype's map, encoded; 0: it is not to be gathered
   bool aggregates = false;      ///< it can write for others
+  auto numbers() { return std::tie(displacement, piece, map_bytes); }
 };
 
 using GatheringRef = std::shared_ptr<Gathering>;

@@ -12,6 +12,7 @@
 
 #include "coll/engine/party.hpp"
 #include "core/base/mutex.hpp"
+#include "core/base/own_order.hpp"
 #include "core/datatype/format.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
@@ -94,8 +95,10 @@ void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all, cons
 template <class Item>
 std::vector<Item> tell_all(const GridFile& file, const Item& mine, const char* failed) {
   std::vector<Item> all(static_cast<std::size_t>(file.size));
-  tell_all(file, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+  const Item told = core::as_little_endian(mine);
+  tell_all(file, std::as_bytes(std::span(&told, 1)), std::as_writable_bytes(std::span(all)),
            failed);
+  core::little_endian(all);
   return all;
 }
 

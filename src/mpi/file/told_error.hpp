@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <tuple>
 
 #include "file/error.hpp"
 
@@ -13,6 +14,7 @@ namespace isthmus::face {
 struct ToldError {
   int number = 0;  ///< an errno; 0: no error
   std::array<char, 512> text{};
+  auto numbers() { return std::tie(number); }
 
   ToldError() = default;
   explicit ToldError(const file::Error& error) : number(error.number) {

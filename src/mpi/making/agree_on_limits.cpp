@@ -47,6 +47,7 @@ void agree_on_limits() {
     int universe_size;  // of the cluster; 0 if it is not known
     std::uint64_t settings_mark;
     double bandwidth;  // of the room, at rank 0
+    auto numbers() { return std::tie(tag_upper_bound, universe_size, settings_mark, bandwidth); }
   };
   Grid& here = *grid();
   GridLimits agreed;

@@ -129,12 +129,13 @@ std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice m
 
 std::uint64_t agree_on_context(const GridCommRef& comm) {
   std::uint64_t context = everyone(comm)->rank == 0 ? fresh_context() : 0;
+  core::little_endian(context);
   before_native(*everyone(comm), [&] {
     agree(comm, [&](coll::Party& party) {
       return spread_then_meet(party, std::as_writable_bytes(std::span(&context, 1)));
     });
   });
-  return context;
+  return core::as_little_endian(context);
 }
 
 bool all_succeeded(const GridCommRef& comm, bool mine) {
@@ -144,13 +145,15 @@ bool all_succeeded(const GridCommRef& comm, bool mine) {
 
 std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const std::byte> blocks,
                                        const std::vector<std::size_t>& sizes) {
-  const std::vector<std::uint64_t> told(sizes.begin(), sizes.end());
+  std::vector<std::uint64_t> told(sizes.begin(), sizes.end());
+  core::little_endian(told);
   std::vector<std::uint64_t> heard(told.size());
   agree(comm, [&](coll::Party& party) {
     const coll::Sizes each(told.size(), sizeof(std::uint64_t));
     return coll::alltoall(party, std::as_bytes(std::span(told)), each,
                           std::as_writable_bytes(std::span(heard)), each, coll::Blocks::Even);
   });
+  core::little_endian(heard);
   const coll::Sizes incoming(heard.begin(), heard.end());
   std::vector<std::byte> received(coll::total(incoming));
   agree(comm, [&](coll::Party& party) {

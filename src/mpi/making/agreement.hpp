@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coll/engine/party.hpp"
+#include "core/base/own_order.hpp"
 #include "core/world/group.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/native/native.hpp"
@@ -29,7 +30,8 @@ struct Purpose {
 void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
            const Purpose& purpose = {});
 
-/// The item of every member, by rank; all are of one size.
+/// The item of every member, by rank; all are of one size. Numbers are the caller's to turn
+/// (core/base/own_order.hpp), except in the form of items.
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
               const Purpose& purpose = {});
 /// The same of items of different `sizes`, by rank, which all know.
@@ -38,7 +40,9 @@ void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
 template <class Item>
 std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
   std::vector<Item> all(static_cast<std::size_t>(everyone(comm)->size));
-  tell_all(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const Item told = core::as_little_endian(mine);
+  tell_all(comm, std::as_bytes(std::span(&told, 1)), std::as_writable_bytes(std::span(all)));
+  core::little_endian(all);
   return all;
 }
 
@@ -47,6 +51,7 @@ struct SplitChoice {
   int colour = MPI_UNDEFINED;
   int key = 0;
   std::uint64_t context = 0;  ///< its offer for the context, used if it is rank 0 of the result
+  auto numbers() { return std::tie(colour, key, context); }
 };
 
 /// The choices of all members, by rank. When it returns, every member has called it, so a blocking

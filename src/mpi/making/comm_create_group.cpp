@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/own_order.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
@@ -58,16 +59,16 @@ Members members_of(const GridComm& parent, const std::vector<int>& ranks) {
 /// Returns the group's context, when all members of this cluster have called it.
 std::uint64_t gather_here(const GridComm& parent, const Members& members, int tag,
                           const Lost& lost) {
-  std::uint64_t context = 0;
+  std::uint64_t context = 0;  // as it crosses
   const auto bytes = std::as_writable_bytes(std::span(&context, 1));
   const int first = members.local.front();
   if (parent.rank != first) {
     courier_send(parent, first, tag, {}, lost);
     courier_recv(parent, first, tag, bytes, lost);
-    return context;
+    return core::as_little_endian(context);
   }
   if (parent.rank == members.leader) {
-    context = fresh_context();
+    context = core::as_little_endian(fresh_context());
     for (const int other : members.firsts) courier_send(parent, other, tag, bytes, lost);
   } else {
     courier_recv(parent, members.leader, tag, bytes, lost);
@@ -78,7 +79,7 @@ std::uint64_t gather_here(const GridComm& parent, const Members& members, int ta
   for (const int member : members.local) {
     if (member != first) courier_send(parent, member, tag, bytes, lost);
   }
-  return context;
+  return core::as_little_endian(context);
 }
 
 /// Whether all members of the group have succeeded.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/engine/collectives.hpp"
+#include "core/base/own_order.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/sealing.hpp"
@@ -65,6 +66,7 @@ class Sealing final : public coll::Operation {
 struct Outcome {
   std::uint64_t context;  ///< rank 0's is the new communicator's
   std::uint64_t well;
+  auto numbers() { return std::tie(context, well); }
 };
 
 }  // namespace
@@ -123,16 +125,19 @@ coll::Task Duplication::duplicate(coll::Party& party) {
   const core::Group& group = grid_comm().group;
   std::optional<Seal> seal;
   if (may_lose_some(group)) {
+    core::little_endian(context_);
     coll::Task spread = coll::bcast(party, std::as_writable_bytes(std::span(&context_, 1)), 0);
     co_await spread;
+    core::little_endian(context_);
     seal.emplace(group, context_);
   }
-  const Outcome mine{context_, well ? 1U : 0U};
+  const Outcome mine = core::as_little_endian(Outcome{context_, well ? 1U : 0U});
   std::vector<Outcome> all(static_cast<std::size_t>(grid_comm().size));
   coll::Task told = coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
                                     std::as_writable_bytes(std::span(all)),
                                     coll::Sizes(all.size(), sizeof(Outcome)));
   co_await told;
+  core::little_endian(all);
   context_ = all.front().context;
   if (std::any_of(all.begin(), all.end(), [](const Outcome& each) { return each.well == 0; })) {
     throw MpiError(MPI_ERR_OTHER,

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/own_order.hpp"
 #include "mpi/making/sides.hpp"
 #include "mpi/meeting/launcher.hpp"
 #include "mpi/meeting/port.hpp"
@@ -55,14 +56,17 @@ void read_all(int fd, std::span<std::byte> bytes) {
 }
 
 std::optional<Words> exchange(int fd, const Words& words) {
-  const auto number = static_cast<std::int32_t>(words.size());
+  const auto number = core::as_little_endian(static_cast<std::int32_t>(words.size()));
+  const Words crossing = core::as_little_endian(words);
   write_all(fd, std::as_bytes(std::span(&number, 1)));
-  write_all(fd, std::as_bytes(std::span(words)));
+  write_all(fd, std::as_bytes(std::span(crossing)));
   std::int32_t coming = 0;
   read_all(fd, std::as_writable_bytes(std::span(&coming, 1)));
+  core::little_endian(coming);
   require(coming >= 0 && coming <= kMostWords, MPI_ERR_OTHER, "the socket speaks of other things");
   Words theirs(static_cast<std::size_t>(coming));
   read_all(fd, std::as_writable_bytes(std::span(theirs)));
+  core::little_endian(theirs);
   return theirs;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "coll/engine/party.hpp"
+#include "core/base/own_order.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/making/sides.hpp"
@@ -86,7 +87,8 @@ Words converse(const Remote& remote, const Words& words) {
   sent.peer = remote.node;
   sent.envelope.context = context;
   sent.envelope.source = kSource;
-  sent.data = std::as_bytes(std::span(words));
+  const Words crossing = core::as_little_endian(words);
+  sent.data = std::as_bytes(std::span(crossing));
   net::Endpoint& endpoint = *grid()->endpoint;
   endpoint.send(sent);
   std::optional<core::Envelope> coming;
@@ -106,6 +108,7 @@ Words converse(const Remote& remote, const Words& words) {
     const Loss loss = loss_of_process(static_cast<int>(remote.node));
     throw MpiError(loss.error_class, loss.because);
   }
+  core::little_endian(theirs);
   return theirs;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/wire/message.hpp"
@@ -39,6 +40,7 @@ struct PartitionedInit {
   std::uint64_t context = 0;     ///< of the partitions
   std::uint64_t bytes = 0;       ///< of each, packed
   std::uint64_t partitions = 0;  ///< the sender's
+  auto numbers() { return std::tie(context, bytes, partitions); }
 };
 
 /// A channel's state, shared by the request and the operation of each start.

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/own_order.hpp"
 #include "mpi/datatype/formats.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/operations.hpp"
@@ -29,9 +30,10 @@ class Awaiting final : public Operation {
     grid()->endpoint->recv(op_);
   }
   bool advance() override { return op_.done(); }
-  /// Null: it has not come.
-  const PartitionedInit* init() const {
-    return op_.done() && op_.error != core::OpError::Failed ? &init_ : nullptr;
+  /// Empty: it has not come.
+  std::optional<PartitionedInit> init() const {
+    if (!op_.done() || op_.error == core::OpError::Failed) return std::nullopt;
+    return core::as_little_endian(init_);
   }
 
  private:
@@ -58,8 +60,8 @@ class RecvChannel {
   RecvChannel(const RecvChannel&) = delete;
   RecvChannel& operator=(const RecvChannel&) = delete;
 
-  /// Null: the sender's MPI_Psend_init has not been heard of.
-  const PartitionedInit* init() const { return awaiting_->init(); }
+  /// Empty: the sender's MPI_Psend_init has not been heard of.
+  std::optional<PartitionedInit> init() const { return awaiting_->init(); }
   core::Format format() const { return format_between(comm->group.node(source)); }
   std::size_t capacity() const { return bytes * static_cast<std::size_t>(partitions.number); }
 
@@ -117,7 +119,7 @@ class PartitionedReceive final : public PartitionedOperation {
       return lose(loss_of_process(channel_->comm->group.node(channel_->source)), kWhat, result);
     }
     for (std::size_t i = 0; i < unpacked_.size(); ++i) unpack(i);
-    const std::uint64_t size = channel_->init()->bytes * channel_->init()->partitions;
+    const std::uint64_t size = piece_bytes_ * number_;
     result.source = channel_->source;
     result.tag = channel_->tag;
     result.bytes = size;
@@ -139,8 +141,8 @@ class PartitionedReceive final : public PartitionedOperation {
   /// Has the sender's partitions received; false while they are not known.
   bool post() {
     if (pieces_ != nullptr) return true;
-    const PartitionedInit* const init = channel_->init();
-    if (init == nullptr) return false;
+    const std::optional<PartitionedInit> init = channel_->init();
+    if (!init) return false;
     number_ = init->partitions;
     piece_bytes_ = init->bytes;
     pieces_ = std::make_unique<core::RecvOp[]>(number_);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/own_order.hpp"
 #include "mpi/datatype/formats.hpp"
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/p2p/watched.hpp"
@@ -27,7 +28,7 @@ core::NodeId node_of(const GridComm& comm, int rank) {
 class Announcing final : public Operation {
  public:
   Announcing(const GridComm& g, const PartitionedInit& init, int destination, int tag)
-      : init_(init) {
+      : init_(core::as_little_endian(init)) {
     passive = true;
     op_.peer = node_of(g, destination);
     op_.envelope = {.context = g.context | traffic::kPartitionedInit,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "coll/engine/party.hpp"
+#include "core/base/own_order.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -56,7 +57,10 @@ struct Reader {
     const std::size_t words = (size + kWord - 1) / kWord;
     if (words > rest.size()) throw wrong();
     std::string value(size, '\0');
-    std::memcpy(value.data(), rest.data(), size);
+    std::vector<std::int32_t> crossing(rest.begin(),
+                                       rest.begin() + static_cast<std::ptrdiff_t>(words));
+    core::little_endian(crossing);
+    std::memcpy(value.data(), crossing.data(), size);
     rest = rest.subspan(words);
     return value;
   }
@@ -92,6 +96,8 @@ Words group_to_words(const core::Group& group) {
     const std::size_t at = words.size();
     words.resize(at + (run.size() + kWord - 1) / kWord);
     std::memcpy(&words[at], run.data(), run.size());
+    // Words may be turned on their way, and texts not.
+    for (std::size_t i = at; i < words.size(); ++i) core::little_endian(words[i]);
   }
   words.insert(words.end(), members.begin(), members.end());
   return words;

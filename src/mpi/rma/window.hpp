@@ -30,6 +30,7 @@ struct Exposed {
   std::int64_t disp_unit = 1;
   core::PeerMemory::Address address;  ///< for processes of its cluster
   HostMemory::Address memory;         ///< for processes of its cluster
+  auto numbers() { return std::tie(size, disp_unit); }
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
@@ -121,4 +122,5 @@ bool is_far(const GridWindow& window, int rank);
 
 }  // namespace isthmus::face
 
+#include "core/base/own_order.hpp"
 #include "mpi/rma/window_inline.hpp"

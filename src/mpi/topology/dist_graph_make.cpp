@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/own_order.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm_info.hpp"
 #include "mpi/comm/inter.hpp"
@@ -26,6 +27,7 @@ struct ToldEdge {
   int other;  ///< the rank at the other end
   int weight;
   int leaves;  ///< 1: it leaves that rank; 0: it comes in
+  auto numbers() { return std::tie(other, weight, leaves); }
 };
 
 [[noreturn]] void refuse(const std::string& sentence) { throw MpiError(MPI_ERR_ARG, sentence); }
@@ -112,11 +114,13 @@ DistGraphTopology tell(const GridCommRef& comm, const std::vector<std::vector<To
     sizes.push_back(of_rank.size() * sizeof(ToldEdge));
     all.insert(all.end(), of_rank.begin(), of_rank.end());
   }
+  core::little_endian(all);
   const std::vector<std::byte> bytes = exchange_blocks(comm, std::as_bytes(std::span(all)), sizes);
   DistGraphTopology mine;
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(ToldEdge)) {
     ToldEdge edge{};
     std::memcpy(&edge, bytes.data() + at, sizeof edge);
+    core::little_endian(edge);
     (edge.leaves != 0 ? mine.destinations : mine.sources).push_back(edge.other);
     (edge.leaves != 0 ? mine.destination_weights : mine.source_weights).push_back(edge.weight);
   }

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "core/base/own_order.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/topology/cart_grid.hpp"
 
@@ -89,7 +90,7 @@ std::vector<int> reordered(const GridComm& parent, const core::Graph& topology) 
 }
 
 int reorder_together(const GridCommRef& parent, DistGraphTopology& mine) {
-  const std::vector<int> words = words_of(mine);
+  const std::vector<int> words = core::as_little_endian(words_of(mine));
   const std::vector<std::uint64_t> counts = tell_all(parent, std::uint64_t{words.size()});
   std::uint64_t total = 0;
   std::vector<std::size_t> sizes;
@@ -100,6 +101,7 @@ int reorder_together(const GridCommRef& parent, DistGraphTopology& mine) {
   if (total * sizeof(int) > kMostBytes) return parent->rank;
   std::vector<int> all(total);
   tell_all(parent, std::as_bytes(std::span(words)), std::as_writable_bytes(std::span(all)), sizes);
+  core::little_endian(all);
   std::vector<Ints> of_rank;
   std::vector<core::Graph::Edge> edges;
   std::size_t at = 0;
