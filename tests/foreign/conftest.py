@@ -1,6 +1,6 @@
-"""A grid of two machines: this host, and one with another processor (tools/foreign_host), which the
-option --processor names. Isthmus there is that of tools/foreign, or in the folder that FOREIGN_PREFIX
-names."""
+"""A grid of two machines: this host, and one with another processor (tools/foreign_host), which
+the option --processor names. Isthmus there is that of tools/foreign, or in the folder that
+FOREIGN_PREFIX names."""
 
 from __future__ import annotations
 
@@ -51,12 +51,10 @@ class TwoMachines(Grid):
         self._compilers = {
             "mpich": [*cross, f"-I{sysroot}/usr/include/{libraries}/mpich", "-lmpich"],
             "openmpi": [*cross, f"-I{openmpi}/include", f"-L{openmpi}/lib", "-lmpi"],
-            "here": ["mpicc.openmpi"],
         }
 
-    def compile(self, source: Path, mpi: str) -> Path:
-        program = self.folder / f"{source.stem}.{mpi}"
-        compiler, *options = self._compilers[mpi]
+    def _compile(self, source: Path, where: str, compiler: str, *options: str) -> Path:
+        program = self.folder / f"{source.stem}.{where}"
         command = [compiler, "-O1", str(source), "-o", str(program), *options, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -65,10 +63,11 @@ class TwoMachines(Grid):
     def run_on_both(
         self, source: Path, mpi: str, *arguments: str
     ) -> subprocess.CompletedProcess[str]:
-        """Two ranks here and two there, where the MPI library is `mpi`."""
+        """Two ranks here and two there, with the MPI library `mpi` on each."""
         prefix = prefix_of(self.processor)
         self.write(GRID.format(processor=self.processor, prefix=prefix, mpi=mpi))
-        here, there = self.compile(source, "here"), self.compile(source, mpi)
+        here = self._compile(source, "here", f"mpicc.{mpi}")
+        there = self._compile(source, "there", *self._compilers[mpi])
         parts = ["--on", "here", "-n", 2, here, *arguments, ":"]
         return self.run("-g", self.file, *parts, "--on", "there", "-n", 2, there, *arguments)
 

@@ -40,8 +40,10 @@ def test_hello(two_machines, processor, mpi) -> None:
     ]
 
 
-@pytest.mark.parametrize("program", ["p2p/datatypes.c", "p2p/wildcards.c"])
-def test_programs(two_machines, program) -> None:
+@pytest.mark.parametrize("program", ["p2p/datatypes.c", "p2p/modes.c", "p2p/wildcards.c"])
+def test_programs(two_machines, processor, program) -> None:
+    if processor == "s390x" and "datatypes" in program:
+        pytest.skip("it compares the bytes of numbers")
     done = two_machines.run_on_both(TESTS / "programs" / program, "mpich")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -16,7 +16,8 @@ SOURCE = MIXED / "long_double.c"
 PAIRS = [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "mpiabi5")]
 AARCH64 = ("x86_64,aarch64", "64/16,113/16")
 POWER = ("x86_64,ppc64le", "64/16,106/16")  # its long double is a format that Isthmus does not know
-BIG = ("x86_64,s390x", "little,big")
+S390X = ("x86_64,s390x", "little,big", "64/16,113/16")
+LONGS = ('"long":8,"long":4',)
 # Other libraries' own packing would cut numbers that are binary128 to the 10 bytes of x86's.
 CLAIMING = [("mpich4", "openmpi4"), ("openmpi5", "openmpi4")]
 KINDS = ["messages", "collectives", "windows", "files"]
@@ -26,7 +27,7 @@ def grid_file(folder: Path, changes: tuple[str, ...]) -> Path:
     """Two clusters. West's isthmusd is the real one, but for `changes` of its first line."""
     (folder / "west" / "bin").mkdir(parents=True)
     program = folder / "west" / "bin" / "isthmusd"
-    edits = " ".join(f"-e 1s,{change}," for change in changes)
+    edits = " ".join(f"-e '1s,{change},'" for change in changes)
     program.write_text(f'#!/bin/sh\n"{find_isthmusd()}" "$@" | sed -u {edits}\n')
     program.chmod(0o755)
     grid = folder / "grid.toml"
@@ -115,17 +116,26 @@ def test_clusters_that_are_alike_exchange_it_beside_one_that_is_not(
     assert "cluster first (x86_64) and another in cluster west (ppc64le)" in done.stdout
 
 
-def test_byte_orders_that_differ(isthmus, tmp_path: Path) -> None:
-    grid = grid_file(tmp_path, BIG)
+@pytest.mark.parametrize("pair", CLAIMING, ids="+".join)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_is_converted(isthmus, programs: Path, tmp_path: Path, kind, pair) -> None:
+    grid = grid_file(tmp_path, S390X)
+    command = words(programs, pair, source=MIXED / f"{kind}.c", claim="big")
+    done = isthmus("run", "-g", grid, *command, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_sizes_of_long_that_differ(isthmus, tmp_path: Path) -> None:
+    grid = grid_file(tmp_path, LONGS)
     done = isthmus("run", "-g", grid, "-n", 2, "true")
     assert done.returncode == 1
-    assert "the byte order is little in cluster east and big in cluster west" in done.stderr
+    assert "the size of long is 8 in cluster east and 4 in cluster west" in done.stderr
 
 
 def test_doctor_tells_of_it(isthmus, tmp_path: Path) -> None:
-    for changes, level in ((AARCH64, "ok"), (POWER, "warn")):
-        grid = grid_file(tmp_path / level, changes)
+    for changes, levels in ((AARCH64, ["ok"]), (POWER, ["warn"]), (S390X, ["ok", "ok"])):
+        grid = grid_file(tmp_path / changes[0], changes)
         done = isthmus("doctor", "-g", grid, "--json")
         findings = [f for f in json.loads(done.stdout)["findings"] if f["what"] == "machine"]
-        assert [f["level"] for f in findings] == [level], findings
-        assert "long double" in findings[0]["text"]
+        assert [f["level"] for f in findings] == levels, findings
+        assert "long double" in findings[-1]["text"]

@@ -49,6 +49,8 @@ TABLE = {
     },
 }  # fmt: skip
 NOTES = {
+    "Pack": "for clusters whose processors differ: in their common format",
+    "Unpack": "for clusters whose processors differ: from their common format",
     "Win_allocate_shared": "over clusters the members share no memory: MPI_ERR_RMA_SHARED",
     "Win_shared_query": "where this process has no memory of that one's mapped, as in another "
     "cluster: size 0",

@@ -130,10 +130,12 @@ def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
             first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
             if first != other:
                 text = f"the {what} is {other} here and {first} in {before}"
-                remedy = (
-                    "All clusters of a grid need the same byte order and the same size of long."
-                )
+                remedy = "All clusters of a grid need the same size of long."
                 say(Finding(where, "machine", "fail", text, remedy))
+        first, other = (f.machine.get("byteorder") for f in (ranked[0][1], facts))
+        if first != other:
+            text = f"the byte order differs from {before}'s: Isthmus converts all data"
+            say(Finding(where, "machine", "ok", text))
         first, other = (f.machine.get("long_double") for f in (ranked[0][1], facts))
         if first != other:
             text = f"long double differs from {before}'s: "

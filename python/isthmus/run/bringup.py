@@ -19,7 +19,7 @@ from isthmus.run.troubles import check_wire
 from isthmus.run.worlds import Worlds
 
 # Keys of an agent's `machine` in which all clusters must agree, and their names.
-MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
+MUST_AGREE = {"long": "size of long"}
 # The formats of long double, as "bits of precision/bytes", that are converted into each other.
 LONG_DOUBLES = {"64/16", "113/16"}
 _BESIDE = 3.0
@@ -97,7 +97,7 @@ class BringUp:
                 raise RunError(
                     f"the {what} is {one.get(key)} in {at} and {other.get(key)} in {there}: their "
                     "data cannot be exchanged",
-                    "All clusters of a grid need the same byte order and the same size of long.",
+                    "All clusters of a grid need the same size of long.",
                 )
 
     def _same_machine(self, machines: Sequence[Message]) -> None:

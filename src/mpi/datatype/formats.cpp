@@ -45,14 +45,22 @@ void check_passes(const GridComm& g, int rank, const Signature* signature) {
   }
 }
 
-void check_known(const Signature& signature, core::Format other) {
-  const core::LongDouble own = own_format().long_double;
-  const bool known = own == other.long_double || (own != core::LongDouble::Other &&
-                                                  other.long_double != core::LongDouble::Other);
-  if (known || signature.long_double == nullptr) return;
-  throw MpiError(MPI_ERR_TYPE, std::string(signature.long_double) +
-                                   " has another format in the file's home, and Isthmus does not "
-                                   "know both; use MPI_DOUBLE, or the representation external32");
+void check_known(const Signature& signature, core::Format there) {
+  if (signature.long_double == nullptr) return;
+  const core::Format own = own_format();
+  const std::string name = signature.long_double;
+  const bool known =
+      own.long_double != core::LongDouble::Other && there.long_double != core::LongDouble::Other;
+  if (own.long_double != there.long_double && !known) {
+    throw MpiError(MPI_ERR_TYPE, name +
+                                     " has another format there, and Isthmus does not know both; "
+                                     "use MPI_DOUBLE");
+  }
+  if (own.order != there.order && name == "MPI_LONG_DOUBLE_INT") {
+    throw MpiError(MPI_ERR_TYPE, name +
+                                     " has another extent on processors of the other byte order; "
+                                     "use a struct of MPI_LONG_DOUBLE and MPI_INT");
+  }
 }
 
 void change_for(const GridComm& g, int rank, Outgoing& outgoing) {

@@ -23,9 +23,9 @@ inline core::Format format_among(const GridComm& g) {
 /// Throws MpiError with MPI_ERR_TYPE if data of these elements cannot pass between this process and
 /// a rank: a `long double` of an unknown format is in it.
 void check_passes(const GridComm& g, int rank, const Signature* signature);
-/// Throws MpiError with MPI_ERR_TYPE if Isthmus cannot change a `long double` among the elements
-/// between this process's format and that of a file's home.
-void check_known(const Signature& signature, core::Format other);
+/// For elements that stay in a window or a file of another format. Throws MpiError with
+/// MPI_ERR_TYPE if they have another extent there, or a `long double` of an unknown format.
+void check_known(const Signature& signature, core::Format there);
 /// Makes data ready to go to that rank. Throws as check_passes.
 void change_for(const GridComm& g, int rank, Outgoing& outgoing);
 /// The same check for a collective with data of `type`. All members decide alike, for any part in

@@ -129,12 +129,16 @@ core::Format format_there(const GridWindow& window, int rank) {
 void change_for_target(const GridWindow& window, const Remote& to, Outgoing& outgoing) {
   if (!window.comm->mixes_formats || outgoing.signature() == nullptr) return;
   check_passes(*window.comm, to.rank, outgoing.signature());
-  outgoing.change_format(own_format(), format_there(window, to.rank));
+  const core::Format there = format_there(window, to.rank);
+  check_known(*outgoing.signature(), there);
+  outgoing.change_format(own_format(), there);
 }
 void change_from_target(const GridWindow& window, const Remote& from, Incoming& incoming) {
   if (!window.comm->mixes_formats || incoming.signature() == nullptr) return;
   check_passes(*window.comm, from.rank, incoming.signature());
-  incoming.change_format(format_there(window, from.rank), own_format());
+  const core::Format there = format_there(window, from.rank);
+  check_known(*incoming.signature(), there);
+  incoming.change_format(there, own_format());
 }
 
 void check_sizes(std::size_t origin, std::size_t target) {
@@ -390,9 +394,12 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
     unpack(incoming);
     return;
   }
+  const bool in_place = incoming.in_place();
+  const rma::Ticket ticket = in_place ? nullptr : new_ticket();
   begin_with_room(window, to.rank, false, [&](rma::Window& part) {
-    part.compare_and_swap(where.place, expected.bytes(), wanted.bytes(), incoming.bytes(), nullptr);
+    part.compare_and_swap(where.place, expected.bytes(), wanted.bytes(), incoming.bytes(), ticket);
   });
+  rest_of(window, to.rank, ticket, std::move(incoming), in_place, false);
 }
 
 void unpack_gets(GridWindow& window, int rank) {

@@ -18,6 +18,7 @@ static const char* fresh_name(void) {
 
 /* What another rank of the home reads as bytes is what it would have written itself. */
 static void as_in_the_home(const char* name, const char* home, int first, int share) {
+  const int differ = orders_differ();
   MPI_File file;
   MPI_Info info;
   MPI_Info_create(&info);
@@ -28,6 +29,7 @@ static void as_in_the_home(const char* name, const char* home, int first, int sh
   MPI_Info_free(&info);
   for (int i = 0; i < number_of_kinds; ++i) {
     const struct kind* const k = &kinds[i];
+    if (differ && is_long_double_int(k)) continue;
     int bytes;
     MPI_Type_size(k->type, &bytes);
     MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);

@@ -220,6 +220,27 @@ static inline void free_kinds(void) {
   }
 }
 
+/* Whether ranks have, or claim, different byte orders. MPI_LONG_DOUBLE_INT has another extent then. */
+static inline int orders_differ(void) {
+  const int mine = claims ? big : __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+  int differ = 0;
+  for (int r = 0; r < size; ++r) {
+    char there = (char)mine;
+    MPI_Bcast(&there, 1, MPI_CHAR, r, WORLD);
+    differ = differ || there != mine;
+  }
+  char any = (char)differ;
+  for (int r = 0; r < size; ++r) {
+    char there = any;
+    MPI_Bcast(&there, 1, MPI_CHAR, r, WORLD);
+    any = any || there;
+  }
+  return any;
+}
+static inline int is_long_double_int(const struct kind* k) {
+  return k->type == MPI_LONG_DOUBLE_INT;
+}
+
 /* Elements of any kind have room in each block of a buffer. */
 enum { ROOM = 2048, BLOCK = 4 };
 static inline void clear(void* buffer, size_t bytes) { memset(buffer, 0x5a, bytes); }

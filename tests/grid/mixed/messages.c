@@ -222,18 +222,25 @@ int main(int argc, char** argv) {
   start_kinds(argc, argv);
   mate = (rank + 2) % 4;
   make_kinds();
+  int all_have_partitions = 1;
+  for (int r = 0; r < size; ++r) {
+    char has = MPI_VERSION >= 4;
+    MPI_Bcast(&has, 1, MPI_CHAR, r, WORLD);
+    all_have_partitions = all_have_partitions && has;
+  }
   for (int i = 0; i < number_of_kinds; ++i) {
     everywhere(&kinds[i]);
     forms_of_sends(&kinds[i]);
     exchanges(&kinds[i]);
+    sizes(&kinds[i]);
+    at_addresses(&kinds[i]);
+    packed(&kinds[i]);
 #if MPI_VERSION >= 4
+    if (!all_have_partitions) continue;
     partitions(&kinds[i], 2, 2);
     partitions(&kinds[i], 4, 2);
     partitions(&kinds[i], 1, 4);
 #endif
-    sizes(&kinds[i]);
-    at_addresses(&kinds[i]);
-    packed(&kinds[i]);
   }
   large();
   free_kinds();

@@ -104,7 +104,7 @@ struct value_and_place {
 };
 
 /* All add to rank 0, then to rank 2. */
-static void sums(int target) {
+static void sums(int target, int differ) {
   long double* const number = (long double*)window_memory;
   struct value_and_place* const most = (struct value_and_place*)(window_memory + 64);
   for (int i = 0; i < 3; ++i) number[i] = 100;
@@ -120,16 +120,18 @@ static void sums(int target) {
   int one = 1;
   double half = 0.5;
   MPI_Accumulate(mine, 3, MPI_LONG_DOUBLE, target, 0, 3, MPI_LONG_DOUBLE, MPI_SUM, window);
-  MPI_Accumulate(&own, 1, MPI_LONG_DOUBLE_INT, target, 64, 1, MPI_LONG_DOUBLE_INT, MPI_MAXLOC,
-                 window);
+  if (!differ) {
+    MPI_Accumulate(&own, 1, MPI_LONG_DOUBLE_INT, target, 64, 1, MPI_LONG_DOUBLE_INT, MPI_MAXLOC,
+                   window);
+  }
   MPI_Accumulate(&one, 1, MPI_INT, target, 256, 1, MPI_INT, MPI_SUM, window);
   MPI_Accumulate(&half, 1, MPI_DOUBLE, target, 264, 1, MPI_DOUBLE, MPI_SUM, window);
   MPI_Win_fence(0, window);
   if (rank == target) {
     CHECK(number[0] == 110 && number[1] == 104 && number[2] == 102, "sums: %Lg %Lg %Lg", number[0],
           number[1], number[2]);
-    CHECK(most->value == 7.5L && most->place == 1, "MPI_MAXLOC: %Lg at %d", most->value,
-          most->place);
+    CHECK(differ || (most->value == 7.5L && most->place == 1), "MPI_MAXLOC: %Lg at %d",
+          most->value, most->place);
     CHECK(*counter == 9 && *real == 2.5, "sums: %d %g", *counter, *real);
   }
   MPI_Win_fence(0, window);
@@ -145,7 +147,9 @@ int main(int argc, char** argv) {
   start_kinds(argc, argv);
   make_kinds();
   MPI_Win_allocate(ROOM * 4, 1, MPI_INFO_NULL, WORLD, &window_memory, &window);
+  const int differ = orders_differ();
   for (int i = 0; i < number_of_kinds; ++i) {
+    if (differ && is_long_double_int(&kinds[i])) continue;
     moves(&kinds[i]);
     requests(&kinds[i], 2);
     requests(&kinds[i], 3);
@@ -161,7 +165,7 @@ int main(int argc, char** argv) {
     MPI_Bcast(&real, 1, MPI_CHAR, r, WORLD);
     all_real = all_real && real;
   }
-  for (int target = 0; all_real && target < size; ++target) sums(target);
+  for (int target = 0; all_real && target < size; ++target) sums(target, differ);
   MPI_Win_free(&window);
   free_kinds();
   return finish("windows");
