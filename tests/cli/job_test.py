@@ -58,7 +58,11 @@ def test_what_agents_are_told(pair):
     assert east.told("link")["routes"] == [{"node": first, "next": {"1": [second]}}]
     assert west.told("link")["routes"] == [{"node": second, "next": {"0": [first]}}]
     world = west.told("link")["world"]
-    machine = {"arch": "x86_64", "long_double": "64/16"}  # as the agents said
+    machine = {
+        "arch": "x86_64",
+        "byteorder": "little",
+        "long_double": "64/16",
+    }  # as the agents said
     assert world["clusters"] == [
         {"name": "east", "size": 1, **machine, "net": "tcp", "encrypt": True},
         {"name": "west", "size": 1, **machine, "net": "tcp", "encrypt": True},
