@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "mpi/comm/survival.hpp"
-#include "mpi/datatype/formats.hpp"
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/p2p/watched.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
+#include "mpi/rma/far_format.hpp"
 #include "mpi/rma/moving.hpp"
 #include "mpi/rma/quick.hpp"
 #include "rma/combining.hpp"
@@ -119,26 +119,6 @@ Where locate(const GridWindow& window, const Remote& to, const rma::Element* ele
     check_range(window, to, bounds->low, bounds->high);
   }
   return where;
-}
-
-/// Data in a window has the format of the target's memory. The origin makes it so, and changes back
-/// what it gets.
-core::Format format_there(const GridWindow& window, int rank) {
-  return format_of_node(window.comm->group.node(rank));
-}
-void change_for_target(const GridWindow& window, const Remote& to, Outgoing& outgoing) {
-  if (!window.comm->mixes_formats || outgoing.signature() == nullptr) return;
-  check_passes(*window.comm, to.rank, outgoing.signature());
-  const core::Format there = format_there(window, to.rank);
-  check_known(*outgoing.signature(), there);
-  outgoing.change_format(own_format(), there);
-}
-void change_from_target(const GridWindow& window, const Remote& from, Incoming& incoming) {
-  if (!window.comm->mixes_formats || incoming.signature() == nullptr) return;
-  check_passes(*window.comm, from.rank, incoming.signature());
-  const core::Format there = format_there(window, from.rank);
-  check_known(*incoming.signature(), there);
-  incoming.change_format(there, own_format());
 }
 
 void check_sizes(std::size_t origin, std::size_t target) {
@@ -281,7 +261,7 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
   check_rank(window, to.rank);
   check_access(window, to.rank);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
-  change_for_target(window, to, *outgoing);
+  change_for_target(window, to.rank, *outgoing);
   const Where where = locate(window, to, nullptr);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
@@ -306,7 +286,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
   check_rank(window, from.rank);
   check_access(window, from.rank);
   Incoming incoming(into.address, into.count, into.type);
-  change_from_target(window, from, incoming);
+  change_from_target(window, from.rank, incoming);
   const Where where = locate(window, from, nullptr);
   check_sizes(incoming.bytes().size(), where.bytes);
   rma::Ticket ticket = new_ticket();
@@ -329,7 +309,7 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
-  change_for_target(window, to, *outgoing);
+  change_for_target(window, to.rank, *outgoing);
   const Where where = locate(window, to, &how.element);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
@@ -354,8 +334,8 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   Outgoing outgoing =
       reads ? Outgoing(nullptr, 0, MPI_BYTE) : Outgoing(from.address, from.count, from.type);
   Incoming incoming(before.address, before.count, before.type);
-  change_for_target(window, to, outgoing);
-  change_from_target(window, to, incoming);
+  change_for_target(window, to.rank, outgoing);
+  change_from_target(window, to.rank, incoming);
   const Where where = locate(window, to, &how.element);
   if (!reads) check_sizes(outgoing.bytes().size(), where.bytes);
   check_sizes(incoming.bytes().size(), where.bytes);
@@ -381,9 +361,9 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
   check_reach_of_cpu(before, "the result of MPI_Compare_and_swap");
   Incoming incoming(before, 1, to.type);
-  change_for_target(window, to, expected);
-  change_for_target(window, to, wanted);
-  change_from_target(window, to, incoming);
+  change_for_target(window, to.rank, expected);
+  change_for_target(window, to.rank, wanted);
+  change_from_target(window, to.rank, incoming);
   const Where where = locate(window, to, nullptr);
   require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,
           "compare and swap takes one element of a predefined datatype without gaps");
