@@ -166,6 +166,14 @@ def test_formats_that_differ_are_told_to_the_ranks(pair):
         assert [west[key] for key in keys] == ["s390x", "big", "113/16"]
 
 
+@pytest.mark.parametrize("net", ["ucx", "auto"])
+def test_ucx_needs_one_byte_order(pair, net):
+    machine = {"arch": "s390x", "byteorder": "big", "long": 8, "long_double": "113/16"}
+    grid = pair(None, {"hello": {"machine": machine}})
+    grid.extra = f'[[link]]\nbetween = ["east", "west"]\nnet = "{net}"\nencrypt = false'
+    check(grid.run("-n", "2", "x"), 1, "byte orders of east and west differ", 'net = "tcp"')
+
+
 @pytest.mark.parametrize("moment", ["configure", "link", "spawn"])
 @pytest.mark.parametrize(
     ("garbage", "words"),

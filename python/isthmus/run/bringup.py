@@ -89,6 +89,7 @@ class BringUp:
         machine = hello.get("machine") or {}
         known = next(iter(self._machines.values()), machine)
         self._must_agree(known, "the other clusters", machine, agent.label)
+        self._ucx_needs_one_order({**self._machines, place: machine})
         self._machines[place] = machine
 
     def _must_agree(self, one: Message, at: str, other: Message, there: str) -> None:
@@ -109,6 +110,23 @@ class BringUp:
         for i in ranked[1:]:
             labels = [self._agents[at][1].label for at in (first, i)]
             self._must_agree(machines[first], labels[0], machines[i], labels[1])
+        self._ucx_needs_one_order(self._machines)
+
+    def _ucx_needs_one_order(self, machines: Mapping[int, Message]) -> None:
+        """RunError for a link by UCX between byte orders: UCX sends numbers as they lie in
+        memory."""
+        orders = {
+            self._plan.places[cluster].name: machine.get("byteorder")
+            for cluster, machine in machines.items()
+        }
+        for link in self._plan.grid.link:
+            ends = {orders[name] for name in link.between if name in orders}
+            if link.net != "tcp" and len(ends) > 1:
+                raise RunError(
+                    f"the byte orders of {' and '.join(link.between)} differ, and UCX cannot "
+                    "connect them",
+                    """Set net = "tcp" in their [[link]].""",
+                )
 
     # -- configure and inspect ---------------------------------------------------------------
 
