@@ -297,6 +297,18 @@ void ConduitDriver::own() {
   } while (conduit_.own_some(kBetweenLooks));
 }
 
+// A peer that goes on sending does not hold this thread up for ever.
+void ConduitDriver::read_come() {
+  constexpr int kMostLooks = 64;
+  const auto self = shared_from_this();
+  for (const LinePtr& line : std::vector(lines_)) {
+    has_read_ = true;
+    for (int looks = 0; std::exchange(has_read_, false) && looks < kMostLooks; ++looks) {
+      if (!closed_ && line->up) look_at(line);
+    }
+  }
+}
+
 // Reads what has come while the line's wait, which sees it too, has not ended.
 void ConduitDriver::look_at(const LinePtr& line) {
   if (!line->rests) return;

@@ -55,6 +55,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
   /// else has come.
   void own();
+  /// Reads what has come on all streams. Not from a slot of a ConduitUser: one is being read.
+  void read_come();
   /// Full-sized packets do not pass: further streams need small segments, which the end sets that
   /// connects.
   bool wants_small_segments() const { return full_packets_.fail(); }

@@ -335,6 +335,12 @@ void Direct::flush() {
   }
 }
 
+void Direct::read_from(std::size_t cluster) {
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver && world_.cluster_of_node(node) == cluster) peer->driver->read_come();
+  }
+}
+
 void Direct::forget(std::size_t cluster) {
   failed_.insert(cluster);
   for (const auto& [node, peer] : peers_) {

@@ -94,6 +94,8 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
   /// The traffic of this process, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
   void flush();
+  /// Hands on what has come from a cluster.
+  void read_from(std::size_t cluster);
   /// A cluster has failed: conduits to it close without a word to the user, and no others are
   /// opened.
   void forget(std::size_t cluster);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <future>
+#include <latch>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -72,8 +74,11 @@ class EndpointFailing : public testing::Test {
         config.secret = "secret";
         config.survives = survives;
         config.failed = [this, node](std::size_t cluster, const std::string& why) {
-          const std::lock_guard lock(mutex_);
-          told_[static_cast<std::size_t>(node)].push_back(std::to_string(cluster) + ": " + why);
+          {
+            const std::lock_guard lock(mutex_);
+            told_[static_cast<std::size_t>(node)].push_back(std::to_string(cluster) + ": " + why);
+          }
+          if (node == 0 && cluster == held_at_) held_.arrive_and_wait();
         };
         return Endpoint::join(std::move(config), [this, node](const std::string& sentence, int) {
           const std::lock_guard lock(mutex_);
@@ -144,6 +149,9 @@ class EndpointFailing : public testing::Test {
   std::mutex mutex_;
   std::string faults_[kProcesses];
   std::vector<std::string> told_[kProcesses];
+  // The I/O of process 0 stops there, when it hears that this cluster has failed.
+  std::optional<std::size_t> held_at_;
+  std::latch held_{2};
 };
 
 TEST_F(EndpointFailing, OperationsEndAndTheOthersGoOn) {
@@ -256,6 +264,33 @@ TEST_F(EndpointFailing, AProcessWithADirectConduitThatDiesIsNoFault) {
   EXPECT_EQ(send.error, core::OpError::Failed);
   exchange(0, 2);
   others_leave();
+}
+
+// The gateway's news may overtake it.
+TEST_F(EndpointFailing, WhatHasComeDirectlyIsReceived) {
+  world_.direct = {{.a = 0, .b = 1, .encrypt = false}};
+  join();
+  for (std::size_t before = 1; before != hubs_[0]->passed_on();) {
+    before = hubs_[0]->passed_on();
+    exchange(1, 0, 8);
+    if (HasFatalFailure()) return;
+  }
+  held_at_ = 2;
+  hubs_[0]->say(0, control::Failed{2, kWhy});
+  ASSERT_TRUE(wait_until(1, [&] { return !told(0).empty(); }));
+  // All of this comes while process 0 reads nothing. It will read in this order.
+  hubs_[0]->say(0, control::Failed{1, kWhy});
+  ASSERT_FALSE(hubs_[0]->drops(1)) << "after the news";
+  Sending send(1, 0, 8);
+  rank(1).send(send);
+  exchange(1, 2);  // after the message
+  held_.arrive_and_wait();
+  Receiving recv(1, 8);
+  ASSERT_TRUE(wait_until(0, [&] { return told(0).size() == 2; }));
+  rank(0).recv(recv);
+  ASSERT_TRUE(wait(0, recv));
+  EXPECT_EQ(recv.error, core::OpError::None);
+  EXPECT_EQ(recv.bytes, send.bytes);
 }
 
 TEST_F(EndpointFailing, MemoryThatIsGivenUpIsNotTouched) {

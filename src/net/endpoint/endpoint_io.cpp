@@ -178,8 +178,14 @@ void Endpoint::Io::learn(Gate& /*gate*/, const control::Abort& abort) {
 
 // One gateway after another says so, and maybe before a growth that it has heard of.
 void Endpoint::Io::learn(Gate& /*gate*/, const control::Failed& news) {
-  if (!failed.emplace(news.cluster, news.message).second) return;
-  if (news.cluster < config.world.clusters.size()) forget(news.cluster, news.message);
+  const bool is_new = failed.emplace(news.cluster, news.message).second;
+  if (!is_new || news.cluster >= config.world.clusters.size()) return;
+  // The news may overtake what the cluster has sent before. That counts as far as it has come.
+  asio::post(io, [this, news] {
+    for (const Gate& gate : gates) gate.driver->read_come();
+    direct->read_from(news.cluster);
+    forget(news.cluster, news.message);
+  });
 }
 
 void Endpoint::Io::forget(std::size_t index, const std::string& why) {

@@ -53,6 +53,12 @@ class Hub final : public ListenerUser {
     on_io([&] { all = left_.contains(process) && left_[process] == 0; });
     return all;
   }
+  /// Frames of processes that it has passed on.
+  std::size_t passed_on() {
+    std::size_t all = 0;
+    on_io([&] { all = passed_on_; });
+    return all;
+  }
   /// All conduits end.
   void close() {
     on_io([&] {
@@ -127,6 +133,7 @@ class Hub final : public ListenerUser {
       const auto to = guests_.find(frame.destination);
       if (to == guests_.end() || !passes(frame.source) || !passes(frame.destination)) return;
       to->second->driver->conduit().forward(frame, hops);
+      ++passed_on_;
       asio::post(io_, [driver = to->second->driver] { driver->flush(); });
       return;
     }
@@ -146,6 +153,7 @@ class Hub final : public ListenerUser {
   std::map<core::NodeId, std::unique_ptr<Guest>> guests_;
   std::set<core::NodeId> joined_;
   std::map<core::NodeId, std::size_t> left_;  // frames that still pass
+  std::size_t passed_on_ = 0;
   std::thread thread_;
 };
 
