@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -108,14 +109,18 @@ class StandingLab:
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., StandingLab]]:
+def standing() -> Iterator[Callable[..., StandingLab]]:
     """A function that starts labs which the module's tests share; the same words, the same lab."""
     made: dict[tuple[object, ...], StandingLab] = {}
     keepers: list[Iterator[Labs]] = []
+    homes: list[tempfile.TemporaryDirectory[str]] = []
 
     def get(*words: object) -> StandingLab:
         if words not in made:
-            keeper = _labs(tmp_path_factory.mktemp("labs") / "home")
+            # Slurm's sockets lie below it, and their paths have at most 107 characters.
+            home = tempfile.TemporaryDirectory(prefix="labs-")
+            homes.append(home)
+            keeper = _labs(Path(home.name))
             keepers.append(keeper)
             made[words] = StandingLab(next(keeper), *words)
         return made[words]
@@ -125,6 +130,8 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...,
         lab.close()
     for keeper in keepers:
         next(keeper, None)
+    for home in homes:
+        home.cleanup()
 
 
 @pytest.fixture(scope="session")
