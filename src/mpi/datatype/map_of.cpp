@@ -4,14 +4,13 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "coll/engine/party.hpp"
-#include "core/base/mutex.hpp"
 #include "mpi/datatype/contents.hpp"
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/datatype/type_cache.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -228,18 +227,8 @@ TypeMap made(MPI_Datatype type, const Maker& maker) {
   }
 }
 
-constexpr std::size_t kMostKept = 256;
-
-struct Kept {
-  std::uint64_t epoch;
-  TypeMapRef map;
-};
-struct KeptMaps {
-  core::Mutex mutex;
-  std::unordered_map<std::uintptr_t, Kept> of GUARDED_BY(mutex);
-};
-KeptMaps& kept() {
-  static auto* const all = new KeptMaps;  // never destroyed
+TypeCache<TypeMap>& known_maps() {
+  static auto* const all = new TypeCache<TypeMap>;  // never destroyed
   return *all;
 }
 
@@ -247,16 +236,8 @@ KeptMaps& kept() {
 
 TypeMapRef map_of(MPI_Datatype type) {
   const std::uint64_t now = types_freed();
-  {
-    const core::Lock lock(kept().mutex);
-    const auto found = kept().of.find(key(type));
-    if (found != kept().of.end() && found->second.epoch == now) return found->second.map;
-  }
-  auto map = std::make_shared<const TypeMap>(made(type, Maker(nullptr)));
-  const core::Lock lock(kept().mutex);
-  if (kept().of.size() >= kMostKept) kept().of.clear();
-  kept().of.insert_or_assign(key(type), Kept{now, map});
-  return map;
+  if (TypeMapRef known = known_maps().find(type, now)) return known;
+  return known_maps().put(type, now, made(type, Maker(nullptr)));
 }
 
 core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes) {

@@ -1,10 +1,8 @@
 #include "mpi/datatype/signature.hpp"
 
-#include <unordered_map>
-
-#include "core/base/mutex.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/map_of.hpp"
+#include "mpi/datatype/type_cache.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face {
@@ -20,20 +18,15 @@ int only_long_double(MPI_Datatype type, int size) {
   return element == core::kLongDoubleElement ? element : 1;
 }
 
-constexpr std::size_t kMostSignatures = 256;
-
-struct KnownSignature {
-  std::uint64_t epoch;
-  Differences differences;
-  SignatureRef signature;
-};
-struct KeptSignatures {
-  core::Mutex mutex;
-  std::unordered_map<std::uintptr_t, KnownSignature> of GUARDED_BY(mutex);
-};
-KeptSignatures& signatures() {
-  static auto* const all = new KeptSignatures;  // never destroyed
+TypeCache<Signature>& known_signatures() {
+  static auto* const all = new TypeCache<Signature>;  // never destroyed
   return *all;
+}
+
+/// Changes when a datatype is freed, and when a cluster of another kind is met.
+std::uint64_t epoch_of(Differences now) {
+  constexpr std::uint64_t kKinds = 3;
+  return types_freed() * kKinds + static_cast<std::uint64_t>(now);
 }
 
 }  // namespace
@@ -42,21 +35,10 @@ SignatureRef differing_signature(MPI_Datatype type) {
   const Differences now = differences.load(std::memory_order_relaxed);
   const char* const long_double = long_double_in(type);
   if (now == Differences::LongDouble && long_double == nullptr) return nullptr;
-  const std::uint64_t epoch = types_freed();
-  {
-    const core::Lock lock(signatures().mutex);
-    const auto found = signatures().of.find(key(type));
-    if (found != signatures().of.end() && found->second.epoch == epoch &&
-        found->second.differences == now) {
-      return found->second.signature;
-    }
-  }
+  const std::uint64_t epoch = epoch_of(now);
+  if (SignatureRef known = known_signatures().find(type, epoch)) return known;
   const auto element = now == Differences::LongDouble ? only_long_double : number_element;
-  auto made = std::make_shared<const Signature>(Signature{map_telling(type, element), long_double});
-  const core::Lock lock(signatures().mutex);
-  if (signatures().of.size() >= kMostSignatures) signatures().of.clear();
-  signatures().of.insert_or_assign(key(type), KnownSignature{epoch, now, made});
-  return made;
+  return known_signatures().put(type, epoch, {map_telling(type, element), long_double});
 }
 
 void change_format(std::span<std::byte> packed, const Signature* signature, core::Format from,
