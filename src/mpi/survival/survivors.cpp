@@ -21,7 +21,7 @@ namespace {
 // For communicators that this process has not used for agreements, or not made yet.
 constexpr std::size_t kMostEarly = 1 << 16;
 constexpr std::size_t kMostEarlyBytes = 16 << 20;
-constexpr std::size_t kMostEarlyRevoked = 4096;
+constexpr std::size_t kMostEarlyRevoked = 1 << 16;
 // Communicators that are freed: as many can still be asked for their last decision.
 constexpr std::uint64_t kRemembered = 1024;
 
@@ -120,6 +120,7 @@ class SurvivorsService final : public core::Service {
       if (found == early_revoked_.end()) return;
       early = std::move(found->second);
       early_revoked_.erase(found);
+      early_revocations_ -= early.size();
     }
     const GridComm& all = comm.inter ? *comm.inter->whole : comm;
     const std::shared_ptr<Survivors> survivors = of(all.context, all.rank, all.group);
@@ -219,8 +220,9 @@ class SurvivorsService final : public core::Service {
     if (survivors) {
       note_revoked(*survivors, rank, from);
       spread_revocation(*survivors);
-    } else if (early_revoked_.size() < kMostEarlyRevoked || early_revoked_.contains(context)) {
+    } else if (early_revocations_ < kMostEarlyRevoked) {
       early_revoked_[context].push_back({rank, from});
+      ++early_revocations_;
     }
     return true;
   }
@@ -257,6 +259,7 @@ class SurvivorsService final : public core::Service {
   std::deque<Early> early_ GUARDED_BY(mutex_);
   std::size_t early_bytes_ GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, std::vector<EarlyRevoked>> early_revoked_ GUARDED_BY(mutex_);
+  std::size_t early_revocations_ GUARDED_BY(mutex_) = 0;  // in all of them
 };
 
 void hear_of_survivors() {
