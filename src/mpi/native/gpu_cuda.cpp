@@ -131,7 +131,7 @@ class CudaDriver final : public GpuDriver {
 }  // namespace
 
 const GpuDriver* cuda_in(void* library) {
-  static CudaDriver driver;
+  static auto& driver = *new CudaDriver;  // never destroyed
   return driver.cuda.find(library) ? &driver : nullptr;
 }
 

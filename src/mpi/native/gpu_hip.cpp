@@ -6,7 +6,7 @@ namespace isthmus::face {
 namespace {
 
 struct Hip {
-  // Values in hip_runtime_api.h. Those of hipMemoryType changed with version 6.
+  // Values in hip_runtime_api.h. Version 6 changed those of hipMemoryType.
   static constexpr int kMemoryType = 2, kIsManaged = 8, kOrdinal = 9;  // HIP_POINTER_ATTRIBUTE_
   static constexpr int kDeviceMemoryOf5 = 1, kDeviceMemory = 2;        // hipMemoryTypeDevice
   static constexpr int kVersion6 = 60000000;                           // of hipRuntimeGetVersion
@@ -102,7 +102,7 @@ class HipDriver final : public GpuDriver {
 }  // namespace
 
 const GpuDriver* hip_in(void* library) {
-  static HipDriver driver;
+  static auto& driver = *new HipDriver;  // never destroyed
   int version = 0;
   if (!driver.hip.find(library) || driver.hip.runtime_get_version(&version) != 0) return nullptr;
   driver.device_memory = version < Hip::kVersion6 ? Hip::kDeviceMemoryOf5 : Hip::kDeviceMemory;
