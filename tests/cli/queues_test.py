@@ -51,7 +51,7 @@ def test_agents_come_as_they_are_asked_for(key, tmp_path):
 
 
 def test_agents_that_nobody_has_asked_for_are_refused(key, tmp_path):
-    """With a number that nobody has, or with that of another cluster's agent."""
+    """Their number is one that nobody has, or belongs to another cluster."""
 
     async def go() -> None:
         door = Door(Awaited(["east", "west"]), key.lock, Policy(), print, runs)

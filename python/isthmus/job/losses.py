@@ -69,11 +69,10 @@ class Losses:
     def lost(self, agent: Agent, sentence: str) -> None:
         """An agent has ended unasked, or is not reached any more."""
         member = self._members.of(agent)
+        member.lost = True
         if member.dropped or member.leaving:
-            member.lost = True
             self._members.changed()
             return
-        member.lost = True
 
         def end() -> None:
             if member.spawned or not agent.told:  # else the step of the bring-up fails

@@ -38,7 +38,7 @@ void reverse_numbers(Item& item) {
   }
 }
 
-/// From this host's order into the little-endian one, and back.
+/// Changes numbers from this host's order into the little-endian one, and back.
 template <class Item>
 void little_endian(Item& item) {
   static_cast<void>(&reverse_numbers<Item>);  // it is checked on every host that it names them

@@ -56,7 +56,7 @@ struct Cluster {
   bool is_guest() const { return !run.empty(); }
 };
 
-/// The format of its processes' memory. What is unknown is as in this process.
+/// The format of its processes' memory. It counts as this process's if it is unknown.
 Format format_of(const Cluster& cluster);
 /// Whether a `long double` of one has no value in the other that Isthmus knows how to find.
 bool long_double_is_lost(const Cluster& a, const Cluster& b);

@@ -1,7 +1,6 @@
 #include "mpi/coll/collective.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -15,9 +14,9 @@
 namespace isthmus::face {
 namespace {
 
-/// A collective that has begun before it hears of a loss may need nobody of the failed cluster any
-/// more: what it needs has come, or comes from members that live. It has so long to end well.
-/// Those that need the failed cluster end at once, and mostly revoke the communicator.
+/// A collective that began before it heard of a loss may not need the failed cluster any more. All
+/// data may have come, or comes from living members. It has this long to end well. Members that
+/// need the failed cluster end at once, and mostly revoke the communicator.
 constexpr std::chrono::milliseconds kTimeAfterLoss{250};
 
 }  // namespace
@@ -127,7 +126,7 @@ bool Collective::advance() {
   return true;
 }
 
-/// A revocation leaves no time.
+/// A revocation ends it at once.
 bool Collective::out_of_patience() {
   if (grid_comm_->survival.revoked.load(std::memory_order_acquire)) return true;
   const auto now = std::chrono::steady_clock::now();

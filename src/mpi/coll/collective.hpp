@@ -2,6 +2,7 @@
 // on its communicator, then steps the coroutine of src/coll.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>

@@ -51,7 +51,7 @@ class Outgoing {
   /// copied, and MPI_ERR_BUFFER has the driver's words if that fails.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// As elements_of; null without data.
+  /// As signature_of; null without data.
   const Signature* signature() const { return signature_.get(); }
   /// Makes the bytes those of another format. Once.
   void change_format(core::Format from, core::Format to);
@@ -71,7 +71,7 @@ class Incoming {
   std::span<std::byte> bytes() { return bytes_; }
   /// The bytes are the program's memory, as they are: finish() has nothing to do.
   bool in_place() const { return owned_ == nullptr && come_in_ == become_; }
-  /// As elements_of; null without room for data.
+  /// As signature_of; null without room for data.
   const Signature* signature() const { return signature_.get(); }
   /// finish() changes the format of what comes.
   void change_format(core::Format from, core::Format to) {

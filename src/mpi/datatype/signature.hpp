@@ -12,7 +12,7 @@
 
 namespace isthmus::face {
 
-/// What a change of format has to know of a datatype.
+/// A datatype as a change of format sees it.
 struct Signature {
   core::TypeMap map;                  ///< its pieces have elements as core/datatype/format.hpp says
   const char* long_double = nullptr;  ///< as long_double_in

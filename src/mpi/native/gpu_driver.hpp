@@ -1,5 +1,5 @@
-// The driver of one vendor's GPUs, in a library that the program has loaded. Its functions are
-// looked up there, so Isthmus needs no header of it. See gpu.hpp for what uses it.
+// The driver of one vendor's GPUs, in a library that the program has loaded. Isthmus
+// looks up its functions there, and needs none of its headers. See gpu.hpp for what uses it.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What MPI libraries say of the GPUs whose memory they take.
+// The queries by which programs ask whether MPI takes the memory of GPUs.
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/face.hpp"

@@ -1,4 +1,4 @@
-// How the clusters differ that this process exchanges data with.
+// Differences between the processors of clusters that this process exchanges data with.
 #pragma once
 
 #include <atomic>

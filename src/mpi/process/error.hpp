@@ -22,8 +22,8 @@ int raise(MPI_Comm comm, int code, const char* function);
 /// The number of Withheld of this thread.
 extern constinit thread_local int withholding __attribute__((tls_model("initial-exec")));
 /// While it lives, this thread's calls return the errors of grid objects, and no handler is called.
-/// For MPI functions that another one calls on the program's communicator: its members have to go
-/// on with that one, and the program's handler may end the run, or leave by longjmp.
+/// For MPI functions that another one calls on the program's communicator. The members have to go
+/// on with the outer call, but the program's handler may end the run, or leave by longjmp.
 class Withheld {
  public:
   Withheld() { ++withholding; }

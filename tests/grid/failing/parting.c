@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     int heard = -1, never = 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, mine);
-    /* What a neighbour sends has this round's number. */
+    /* A neighbour's message has this round's number. */
     CHECK(MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 1, &heard, 1, MPI_INT,
                        (rank + size - 1) % size, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS,
           "round %d: no neighbour", round);

@@ -40,7 +40,7 @@ void* gpu_alloc(size_t bytes) {
 }
 void gpu_write(void* to, const void* from, size_t bytes) { memcpy(reach(to), from, bytes); }
 void gpu_read(void* to, const void* from, size_t bytes) { memcpy(to, reach(from), bytes); }
-/* What calls of others must not change for the program. */
+/* The program's state, which calls of others must not change. */
 void* gpu_state(void);
 
 static int stream_create(void** stream, int can) {

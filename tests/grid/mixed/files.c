@@ -16,7 +16,7 @@ static const char* fresh_name(void) {
   return name;
 }
 
-/* What another rank of the home reads as bytes is what it would have written itself. */
+/* Another rank of the home reads the bytes that it would have written itself. */
 static void as_in_the_home(const char* name, const char* home, int first, int share) {
   const int differ = orders_differ();
   MPI_File file;
