@@ -84,6 +84,7 @@ double cost_alltoall_direct(const Setting& setting, const Parameters&) {
   const double each =
       network.one_host ? network.message_cost : std::max(network.message_cost, network.stream_cost);
   return 2 * (shape.ranks - 1) * each + queueing(network, shape.members * shape.members) +
+         opening(network, shape.ranks - shape.members) +
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
 }
 

@@ -80,6 +80,19 @@ TEST(OneHost, LargeBlocksPassThroughNoLeader) {
   }
 }
 
+// `direct` would open a ring between each two of them.
+TEST(OneHost, SmallBlocksOfManyRanksPassThroughALeader) {
+  for (const int members : {129, 192, 256, 512}) {
+    std::vector<int> clusters(static_cast<std::size_t>(members), 0);
+    clusters.resize(static_cast<std::size_t>(2 * members), 1);
+    const Layout layout(clusters);
+    const Network network = Network::of_one_host();
+    const Choice choice = choose(
+        {layout, network, {Kind::Alltoall, 8 * static_cast<std::size_t>(layout.size()), true}}, {});
+    EXPECT_EQ(choice.algorithm->name, "combined") << members;
+  }
+}
+
 TEST(Forced, ReadsNamesAndParameters) {
   const Forced forced = parse_forced(" bcast=magpie , allreduce = magpie,");
   EXPECT_EQ(forced.of(Kind::Bcast).algorithm, find_algorithm(Kind::Bcast, "magpie"));

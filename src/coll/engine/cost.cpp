@@ -208,6 +208,14 @@ double queueing(const Network& network, int messages) {
   return network.paths == 0 ? 0 : messages * network.message_cost / network.paths;
 }
 
+double opening(const Network& network, int peers) {
+  // An alltoall of two clusters of 256 ranks took 174 s to open them all on two cores, where ranks
+  // wait for turns (29 November 2026).
+  constexpr int kFew = 128;
+  constexpr double kRing = 20e-6;  // the kernel provides its memory
+  return network.one_host && peers > kFew ? peers * kRing : 0;
+}
+
 double crowding(const Setting& setting, double far_bytes) {
   return far_bytes / wan_rate(setting.network, largest_cluster(setting.layout)) / 5;
 }

@@ -26,6 +26,9 @@ double native_latency(const Network& network, int members);
 double exchange_latency(const Network& network, int members);
 /// Delay of `messages` from a cluster's members to another cluster that share gateways.
 double queueing(const Network& network, int messages);
+/// Seconds in which a member opens rings to `peers` ranks of other clusters on its host. A few are
+/// soon open for many calls, and do not count.
+double opening(const Network& network, int peers);
 /// The penalty for `far_bytes` on a wide-area network: they slow the traffic of others, even if
 /// links are narrower.
 double crowding(const Setting& setting, double far_bytes);
