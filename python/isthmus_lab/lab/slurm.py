@@ -5,6 +5,7 @@ files are in the lab's folder, so that nothing outlives the lab.
 It uses no cgroups: a lab may not be allowed to make any, and its nodes share one kernel.
 """
 
+import os
 import secrets
 import subprocess
 import time
@@ -16,6 +17,7 @@ from isthmus_lab.lab.registry import Lab
 from isthmus_lab.lab.surroundings import enter_command, environment
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
+_LONGEST_SOCKET = 107  # bytes of a path, sockaddr_un without its last zero
 _PATIENCE = 30.0  # seconds in which all nodes must be up; they take two or three
 _SETTINGS = """\
 ClusterName={site}
@@ -79,12 +81,31 @@ def configuration(network: Network, segment: Segment, folder: Path) -> str:
     return "".join(lines)
 
 
+def check(network: Network, lab: Lab) -> None:
+    """RunError if a socket of Slurm would have too long a path. Slurm itself would say "task could
+    not be launched" about each job."""
+    step = "99999.4294967291"  # a job, and its batch script
+    for segment in on(network):
+        for node in network.of_site(segment.name, "node"):
+            socket = _folder(lab, segment) / f"spool-{node.name}" / f"{node.name}_{step}"
+            more = len(os.fsencode(socket)) - _LONGEST_SOCKET
+            if more > 0:
+                raise RunError(
+                    f"the folder of labs, {lab.folder.parent}, is {more} bytes too long for the "
+                    "sockets of Slurm: set ISTHMUS_HOME to a folder with a shorter path"
+                )
+
+
+def _folder(lab: Lab, segment: Segment) -> Path:
+    return lab.folder / "slurm" / segment.name
+
+
 def start(network: Network, lab: Lab) -> dict[int, str]:
     """Every node takes jobs when this returns. Returns, by process id, the daemons that a site's
     scheduler cannot do without."""
     started = {}
     for segment in on(network):
-        folder = lab.folder / "slurm" / segment.name
+        folder = _folder(lab, segment)
         (folder / "state").mkdir(parents=True)
         key = folder / "munge.key"
         key.touch(0o600)
@@ -117,7 +138,7 @@ def start(network: Network, lab: Lab) -> dict[int, str]:
             (folder / f"spool-{node.name}").mkdir()
             run("slurmd", node.name, "slurmd", "-D", "-N", node.name, "-f", str(conf))
     for segment in on(network):
-        folder = lab.folder / "slurm" / segment.name
+        folder = _folder(lab, segment)
         _await(lambda s=segment: _ready(network, lab, s), segment, folder)
     return started
 

@@ -37,6 +37,7 @@ def run_lab(network: Network, body: Body) -> int:
     wanbox = find_program("isthmus-wanbox")
     lab, lock = registry.create(network.name)
     try:
+        slurm.check(network, lab)
         _isolate()
         sys.stdout.flush()
         sys.stderr.flush()
