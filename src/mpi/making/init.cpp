@@ -13,6 +13,7 @@
 #include "core/base/mutex.hpp"
 #include "mpi/making/join.hpp"
 #include "mpi/making/lifetime.hpp"
+#include "mpi/making/program_name.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/face.hpp"
@@ -91,6 +92,7 @@ int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& a
   if (!wrong.empty()) abort_grid(1, "cannot join the grid: " + wrong);
   join_grid(by);
   show_joined(mark);
+  name_the_program();
   // A spawned process connects to its parents now, while all of its world are here.
   if (MPI_Comm parent = MPI_COMM_NULL; setting("ISTHMUS_PARENT") != nullptr) {
     return isthmus_Comm_get_parent(&parent);

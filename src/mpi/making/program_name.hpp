@@ -1,0 +1,9 @@
+#pragma once
+
+namespace isthmus::face {
+
+/// MPI_INFO_ENV gets the program as `command` and its arguments as `argv` where the native library
+/// has isthmusd there, which its launcher has started. Call after native MPI_Init.
+void name_the_program();
+
+}  // namespace isthmus::face
