@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rma/combining.hpp"
+#include "rma/device_area.hpp"
 #include "rma/target_partner.hpp"
 
 namespace isthmus::rma {
@@ -23,7 +24,15 @@ bool Target::compute(Partner& from, const Area& area, const Combination& how,
                        .count = area.count,
                        .position = static_cast<std::int64_t>(area.position),
                        .size = static_cast<std::size_t>(area.size)};
-  return combine_there(there, how, data, before, channel_.config.turn);
+  if (spot.device == nullptr) {
+    return combine_there(there, how, data, before, channel_.config.turn);
+  }
+  bool sound = true;
+  const bool good = on_device(from, spot.device, [&](DeviceCopies& copies) {
+    sound = combine_device(copies, there, how, data, before);
+  });
+  if (!good) before.clear();
+  return sound;
 }
 
 Target::Step Target::accumulate(int rank, Partner& from, RecordReader& in) {
@@ -35,7 +44,10 @@ Target::Step Target::accumulate(int rank, Partner& from, RecordReader& in) {
   if (!in.good() || area.size > core::kMostServiceBytes) return Step::Broken;
   std::vector<std::byte> before(tag != 0 ? static_cast<std::size_t>(area.size) : 0);
   if (!compute(from, area, *how, data, before)) return Step::Broken;
-  if (tag != 0) channel_.answer(rank, tag, std::move(before));
+  if (tag != 0) {
+    end_device(from);
+    channel_.answer(rank, tag, std::move(before));
+  }
   return Step::Done;
 }
 

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
+#include "rma/device.hpp"
 #include "rma/turn.hpp"
 
 namespace isthmus::rma {
 
 struct WindowConfig {
-  std::uint64_t context = 0;        ///< of the window's own: without core::kServiceContext
-  int rank = 0;                     ///< mine
-  std::vector<core::NodeId> nodes;  ///< by rank
-  Turn* turn = nullptr;             ///< of my memory, if origins combine in it themselves
+  std::uint64_t context = 0;         ///< of the window's own: without core::kServiceContext
+  int rank = 0;                      ///< mine
+  std::vector<core::NodeId> nodes;   ///< by rank
+  Turn* turn = nullptr;              ///< of my memory, if origins combine in it themselves
+  OpenDevice open_device = nullptr;  ///< if some of my memory may be on a device
 };
 
 struct Channel {

@@ -2,13 +2,17 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace isthmus::rma {
 namespace {
 
-// The pieces of an area may be exposed although the whole is not: gaps are not accessed.
-std::byte* find_pieces(const Memory& memory, const Area& area, const core::TypeMap& map) {
+// The pieces of an area may be exposed although the whole is not: gaps are not accessed. If one is
+// on a device, all are in the same region.
+std::byte* find_pieces(const Memory& memory, const Area& area, const core::TypeMap& map,
+                       const std::byte*& device) {
   core::TypeCursor cursor(map, area.count, static_cast<std::int64_t>(area.position));
+  bool first = true;
   auto left = static_cast<std::int64_t>(area.size);
   while (left > 0) {
     const core::Piece piece = cursor.next(left);
@@ -16,6 +20,9 @@ std::byte* find_pieces(const Memory& memory, const Area& area, const core::TypeM
     if (piece.length == 0 || memory.find(area.displacement, piece.offset, end) == nullptr) {
       return nullptr;
     }
+    const std::byte* const on = memory.device(area.displacement, piece.offset);
+    if (!std::exchange(first, false) && on != device) return nullptr;
+    device = on;
     left -= piece.length;
   }
   return memory.find(area.displacement, 0, 0);
@@ -49,8 +56,10 @@ std::optional<Spot> find_exposed(const Memory& memory, std::span<const core::Typ
                                                   element->index_offset + element->index_size);
   }
   spot.memory = memory.find(area.displacement, low, high);
-  if (spot.memory == nullptr && spot.map != nullptr) {
-    spot.memory = find_pieces(memory, area, *spot.map);
+  if (spot.memory != nullptr) {
+    if (low < high) spot.device = memory.device(area.displacement, low);
+  } else if (spot.map != nullptr) {
+    spot.memory = find_pieces(memory, area, *spot.map, spot.device);
   }
   return spot;
 }

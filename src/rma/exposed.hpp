@@ -14,6 +14,7 @@ namespace isthmus::rma {
 struct Spot {
   std::byte* memory = nullptr;  ///< the origin of offsets; null: not all of it is exposed
   const core::TypeMap* map = nullptr;
+  const std::byte* device = nullptr;  ///< the region of a device that has all of it; null: none
 };
 
 /// `maps`: the origin's datatypes. `element`: of an accumulate, else null. The result is

@@ -4,27 +4,32 @@
 
 namespace isthmus::rma {
 
-Memory Memory::fixed(void* base, std::size_t size) {
+Memory Memory::fixed(void* base, std::size_t size, Reach reach) {
   Memory memory;
   memory.origin_ = reinterpret_cast<std::uintptr_t>(base);
-  memory.regions_[memory.origin_] = size;
+  memory.attach(base, size, reach);
   return memory;
 }
 
-bool Memory::attach(const void* base, std::size_t size) {
+bool Memory::attach(const void* base, std::size_t size, Reach reach) {
   const auto begin = reinterpret_cast<std::uintptr_t>(base);
   const auto next = regions_.lower_bound(begin);
   if (next != regions_.end() && (next->first == begin || next->first - begin < size)) return false;
   if (next != regions_.begin()) {
     const auto before = std::prev(next);
-    if (begin - before->first < before->second) return false;
+    if (begin - before->first < before->second.size) return false;
   }
-  regions_.emplace(begin, size);
+  regions_.emplace(begin, Region{size, reach});
+  if (reach == Reach::Device) ++devices_;
   return true;
 }
 
 bool Memory::detach(const void* base) {
-  return regions_.erase(reinterpret_cast<std::uintptr_t>(base)) > 0;
+  const auto region = regions_.find(reinterpret_cast<std::uintptr_t>(base));
+  if (region == regions_.end()) return false;
+  if (region->second.reach == Reach::Device) --devices_;
+  regions_.erase(region);
+  return true;
 }
 
 bool Memory::exposes(std::uintptr_t first, std::uintptr_t size) const {
@@ -32,11 +37,14 @@ bool Memory::exposes(std::uintptr_t first, std::uintptr_t size) const {
   if (region == regions_.begin()) return false;
   --region;
   std::uintptr_t inside = first - region->first;
-  while (inside <= region->second) {
-    const std::uintptr_t here = region->second - inside;
+  while (inside <= region->second.size) {
+    const std::uintptr_t here = region->second.size - inside;
     if (size <= here) return true;
-    const std::uintptr_t end = region->first + region->second;
-    if (++region == regions_.end() || region->first != end) return false;
+    const std::uintptr_t end = region->first + region->second.size;
+    if (region->second.reach == Reach::Device) return false;
+    ++region;
+    if (region == regions_.end() || region->first != end) return false;
+    if (region->second.reach == Reach::Device) return false;
     size -= here;
     inside = 0;
   }
@@ -52,6 +60,19 @@ std::byte* Memory::find(std::int64_t displacement, std::int64_t low, std::int64_
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is what the displacement stands for
   return reinterpret_cast<std::byte*>(at);
+}
+
+const std::byte* Memory::device(std::int64_t displacement, std::int64_t low) const {
+  if (!has_device()) return nullptr;
+  const std::uintptr_t at =
+      origin_ + static_cast<std::uintptr_t>(displacement) + static_cast<std::uintptr_t>(low);
+  auto region = regions_.upper_bound(at);
+  if (region == regions_.begin()) return nullptr;
+  --region;
+  const auto& [begin, about] = *region;
+  if (about.reach != Reach::Device || at - begin >= about.size) return nullptr;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address
+  return reinterpret_cast<const std::byte*>(begin);
 }
 
 }  // namespace isthmus::rma

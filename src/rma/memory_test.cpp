@@ -72,5 +72,24 @@ TEST(Memory, NothingIsReachedBeyondRegionsOfNoBytes) {
   EXPECT_EQ(memory.find(at(15), 0, 10), nullptr);
 }
 
+TEST(Memory, ARegionOfADeviceIsReachedAlone) {
+  std::array<std::byte, 60> bytes{};
+  Memory memory = Memory::dynamic();
+  const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
+  EXPECT_FALSE(memory.has_device());
+  EXPECT_TRUE(memory.attach(bytes.data(), 20));
+  EXPECT_TRUE(memory.attach(bytes.data() + 20, 20, Reach::Device));
+  EXPECT_TRUE(memory.attach(bytes.data() + 40, 20));
+  EXPECT_NE(memory.find(at(20), 0, 20), nullptr);
+  EXPECT_EQ(memory.find(at(10), 0, 20), nullptr) << "it ends on the device";
+  EXPECT_EQ(memory.find(at(30), 0, 20), nullptr) << "it begins there";
+  EXPECT_EQ(memory.device(at(0), 30), bytes.data() + 20);
+  EXPECT_EQ(memory.device(at(0), 19), nullptr);
+  EXPECT_EQ(memory.device(at(0), 40), nullptr);
+  EXPECT_TRUE(memory.detach(bytes.data() + 20));
+  EXPECT_FALSE(memory.has_device());
+  EXPECT_EQ(memory.device(at(0), 30), nullptr);
+}
+
 }  // namespace
 }  // namespace isthmus::rma

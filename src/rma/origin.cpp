@@ -54,7 +54,7 @@ bool Origin::all_over() const {
 
 void Origin::settle() {
   const bool all = std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
-    return entry.second->caught_up() && !entry.second->failed;
+    return entry.second->caught_up() && !entry.second->failure;
   });
   settled_.store(all, std::memory_order_release);
 }
@@ -126,6 +126,9 @@ std::uint32_t Origin::map_number(int rank, Partner& to, const core::TypeMap& map
 void Origin::put(const Place& to, std::span<const std::byte> data,
                  const std::shared_ptr<void>& keep, const Ticket& ticket) {
   if (data.empty()) return;
+  if (to.staged && data.size() >= kApart) {
+    return accumulate_apart(to, {Op::Replace, raw(1)}, data, keep, ticket);
+  }
   Partner& target = towards(to.rank);
   if (to.map == nullptr && data.size() >= kApart) {
     const int tag = next_tag();
@@ -176,18 +179,22 @@ void Origin::get(const Place& from, std::span<std::byte> into, const Ticket& tic
   Partner& target = towards(from.rank);
   const std::uint32_t map = from.map != nullptr ? map_number(from.rank, target, *from.map) : 0;
   // Without a map the window's memory itself is sent; else each part is packed at the target.
-  const std::size_t most = map == 0 ? into.size() : core::kMostServiceBytes;
+  const std::size_t most = from.staged ? kStreamPart
+                           : map != 0  ? core::kMostServiceBytes
+                                       : into.size();
   for (std::size_t at = 0; at < into.size(); at += most) {
     const auto part = into.subspan(at, std::min(most, into.size() - at));
     Area area{.displacement = from.displacement, .map = map, .size = part.size()};
     if (map != 0) {
       area.count = from.count;
       area.position = at;
+    } else {
+      area.displacement += static_cast<std::int64_t>(at);
     }
     const int tag = next_tag();
     const bool apart = map == 0 && part.size() >= kApart;
     target.unlanded = target.unlanded || apart;
-    receive(from.rank, target, tag, part, !apart, ticket);
+    receive(from.rank, target, tag, part, !apart || from.staged, ticket);
     RecordWriter(target.batch).put(Kind::Get).put(area).put(tag);
     written(from.rank, target);
     if (target.batch_answers >= core::kMostServiceBytes) send_batch(from.rank, target);

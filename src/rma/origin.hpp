@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +27,13 @@ struct Place {
   std::int64_t displacement = 0;       ///< bytes
   const core::TypeMap* map = nullptr;  ///< null: bytes (elements, of an accumulate) in a row
   std::int64_t count = 0;              ///< of the map
+  /// The target may have it on a device. It copies, so large data goes in parts.
+  bool staged = false;
+};
+
+/// An operation has failed at its target.
+struct Failure {
+  std::string device;  ///< words of its device's driver; empty: an operation was beyond its window
 };
 
 /// Counts the parts of an operation that still need the program's memory. May be null.
@@ -76,8 +85,8 @@ class Origin {
   bool done(int rank, std::uint64_t number) const;
   /// All operations to a rank leave the program's memory alone from now on.
   bool local_done(int rank) const;
-  /// Since the last call, an operation has named memory outside of the target's window.
-  bool take_failure(int rank);
+  /// Since the last call, an operation has failed at its target.
+  std::optional<Failure> take_failure(int rank);
   /// The process of that rank has failed. All towards it is over: done, and known to be.
   bool failed(int rank) const;
   /// Since the last call, an operation has been lost with its target.
@@ -106,7 +115,7 @@ class Origin {
   /// What targets send back. False: it breaks the protocol.
   void take_post(int rank);
   bool take_grant(int rank);
-  bool take_done(int rank, std::uint64_t number, bool failed);
+  bool take_done(int rank, std::uint64_t number, std::optional<Failure> failure);
   /// The process of that rank has failed.
   void fail(int rank);
 

@@ -76,7 +76,9 @@ bool Origin::take_loss(int rank) {
   return found != partners_.end() && std::exchange(found->second->lost, false);
 }
 
-bool Origin::take_failure(int rank) { return std::exchange(partner(rank).failed, false); }
+std::optional<Failure> Origin::take_failure(int rank) {
+  return std::exchange(partner(rank).failure, std::nullopt);
+}
 
 void Origin::start(int rank) {
   Partner& to = towards(rank);
@@ -111,10 +113,10 @@ bool Origin::take_grant(int rank) {
   return true;
 }
 
-bool Origin::take_done(int rank, std::uint64_t number, bool failed) {
+bool Origin::take_done(int rank, std::uint64_t number, std::optional<Failure> failure) {
   Partner& to = partner(rank);
   if (!to.gate.answer(number)) return false;
-  to.failed = to.failed || failed;
+  if (failure) to.failure = std::move(failure);
   release(to);
   return true;
 }

@@ -29,7 +29,7 @@ struct Origin::Partner {
   std::size_t fetches = 0;        // answers that must come
   bool unflushed = false;         // something was begun since the last number
   bool unlanded = false;  // data has been begun since the last number that goes or comes apart
-  bool failed = false;
+  std::optional<Failure> failure;
   bool lost = false;  // it has failed, and something was under way or begun since
   std::unordered_map<std::string, std::uint32_t> map_numbers;
 

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
   Complete,    ///< MPI_Win_complete: that is all
   // Back.
   Granted,  ///< the lock is yours
-  Done,     ///< number of its request: all up to there is done; whether all went well
+  Done,     ///< number of its request: all up to there is done; Outcome; its words, if DeviceFailed
   // Sent by an origin, too.
   AccumulateApart,  ///< Area, Combination: the data follows in messages with kDataTag
   Pass,             ///< the requested shared lock passes (LockType)
@@ -38,6 +38,15 @@ enum class Kind : std::uint8_t {
 
 /// The tag of messages of the service that are not records, but data of the last one.
 inline constexpr std::int32_t kDataTag = 1;
+
+/// The result of an origin's operations since the last Done.
+enum class Outcome : std::uint8_t {
+  Good,
+  OutOfRange,    ///< one was beyond the window
+  DeviceFailed,  ///< the window's memory is on a device that could not be copied from or to
+};
+/// The longest words of a device's driver that travel.
+inline constexpr std::size_t kMostWords = 400;
 
 /// The part of a window that an operation names: packed bytes `position` to `position + size` of
 /// `count` elements of a datatype. Without a datatype (`map` 0): `size` bytes of memory in a row.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "rma/combining.hpp"
+#include "rma/device_area.hpp"
 #include "rma/limits.hpp"
 #include "rma/origin.hpp"
 #include "rma/target_partner.hpp"
@@ -12,6 +15,19 @@
 namespace isthmus::rma {
 
 namespace {
+
+// Records of these kinds in a row share their copies, and wait once.
+bool shares_copies(Kind kind) {
+  return kind == Kind::Put || kind == Kind::Accumulate || kind == Kind::Map;
+}
+
+Elements elements_of(const Spot& spot, const Area& area) {
+  return {.memory = spot.memory,
+          .map = spot.map,
+          .count = area.count,
+          .position = static_cast<std::int64_t>(area.position),
+          .size = static_cast<std::size_t>(area.size)};
+}
 
 // Answers and posts come in messages of their own, and wait for nothing: the rank that gets them
 // may need them before it can answer others.
@@ -24,7 +40,10 @@ bool waits_for_nothing(std::span<const std::byte> records) {
 }  // namespace
 
 Target::Target(Channel& channel, Memory memory, Origin& own)
-    : channel_(channel), memory_(std::move(memory)), own_(own) {}
+    : channel_(channel),
+      memory_(std::move(memory)),
+      own_(own),
+      device_(channel.config.open_device) {}
 
 Target::~Target() = default;
 
@@ -55,7 +74,11 @@ bool Target::take(int rank, bool data, std::span<const std::byte> bytes) {
       origin.stalled.insert(origin.stalled.end(), bytes.begin(), bytes.end());
       return true;
     }
-    if (data) return take_data(origin, bytes);
+    if (data) {
+      const bool good = take_data(origin, bytes);
+      end_device(origin);
+      return good;
+    }
     if (origin.apart_here) return false;  // its data must come next
   }
   RecordReader in(bytes);
@@ -79,11 +102,13 @@ bool Target::run(int rank, Partner& from, RecordReader& in) {
   Step step = Step::Done;
   while (step == Step::Done && !in.at_end()) {
     const auto rest = in.rest();
+    if (device_.under_way() && !shares_copies(static_cast<Kind>(rest.front()))) end_device(from);
     step = execute(rank, from, in);
     if (step != Step::Stalled) continue;
     if (!from.stalled.empty()) step = Step::Broken;
     from.stalled.assign(rest.begin(), rest.end());
   }
+  end_device(from);
   running_ = outer;
   return step != Step::Broken;
 }
@@ -142,8 +167,18 @@ Target::Step Target::execute(int rank, Partner& from, RecordReader& in) {
       return own_.take_grant(rank) ? Step::Done : Step::Broken;
     case Kind::Done: {
       const auto number = in.get<std::uint64_t>();
-      const auto failed = in.get<std::uint8_t>();
-      return in.good() && own_.take_done(rank, number, failed != 0) ? Step::Done : Step::Broken;
+      const auto outcome = in.get<std::uint8_t>();
+      if (!in.good() || outcome > static_cast<std::uint8_t>(Outcome::DeviceFailed)) {
+        return Step::Broken;
+      }
+      std::optional<Failure> failure;
+      if (outcome != 0) failure.emplace();
+      if (static_cast<Outcome>(outcome) == Outcome::DeviceFailed) {
+        const auto words = in.bytes(in.get<std::uint32_t>());
+        if (!in.good() || words.empty() || words.size() > kMostWords) return Step::Broken;
+        failure->device.assign(reinterpret_cast<const char*>(words.data()), words.size());
+      }
+      return own_.take_done(rank, number, std::move(failure)) ? Step::Done : Step::Broken;
     }
   }
   return Step::Broken;
@@ -188,9 +223,23 @@ Target::Step Target::unlock(int rank, Partner& from, RecordReader& in) {
 
 void Target::tell_done(int rank, Partner& to, std::uint64_t number) {
   std::vector<std::byte> records;
-  const bool failed = std::exchange(to.out_of_range, false);
-  RecordWriter(records).put(Kind::Done).put(number).put(static_cast<std::uint8_t>(failed ? 1 : 0));
+  const std::string words = std::exchange(to.device_failure, {}).substr(0, kMostWords);
+  const bool outside = std::exchange(to.out_of_range, false);
+  const Outcome outcome = !words.empty() ? Outcome::DeviceFailed
+                          : outside      ? Outcome::OutOfRange
+                                         : Outcome::Good;
+  RecordWriter writer(records);
+  writer.put(Kind::Done).put(number).put(static_cast<std::uint8_t>(outcome));
+  if (outcome == Outcome::DeviceFailed) {
+    writer.put(static_cast<std::uint32_t>(words.size())).put(std::as_bytes(std::span(words)));
+  }
   channel_.post(rank, std::move(records));
+}
+
+// The origin hears of a failure with its next answer.
+bool Target::note(Partner& from, bool good) {
+  if (!good) from.device_failure = device_.words();
+  return good;
 }
 
 bool Target::resolve(Partner& from, const Area& area, const Element* element, Spot& spot) {
@@ -217,7 +266,10 @@ Target::Step Target::put(Partner& from, RecordReader& in) {
   Spot spot;
   if (!in.good() || !resolve(from, area, nullptr, spot)) return Step::Broken;
   if (spot.memory == nullptr || data.empty()) return Step::Done;
-  if (spot.map == nullptr) {
+  if (spot.device != nullptr) {
+    on_device(from, spot.device,
+              [&](DeviceCopies& copies) { write_device(copies, elements_of(spot, area), data); });
+  } else if (spot.map == nullptr) {
     std::memcpy(spot.memory, data.data(), data.size());
   } else {
     core::TypeCursor cursor(*spot.map, area.count, static_cast<std::int64_t>(area.position));
@@ -239,8 +291,36 @@ Target::Step Target::put_apart(int rank, Partner& from, RecordReader& in) {
   landing->from = channel_.node(rank);
   landing->buffer = spot.memory;
   landing->capacity = spot.memory == nullptr ? 0 : static_cast<std::size_t>(area.size);
+  if (spot.device != nullptr) {
+    landing->device = spot.device;
+    landing->displacement = area.displacement;
+    landing->staged.reset(new (std::nothrow) std::byte[landing->capacity]);
+    landing->buffer = landing->staged.get();
+    if (landing->staged == nullptr) landing->capacity = 0;
+  }
   channel_.engine.recv(*landing.release());
   return Step::Done;
+}
+
+// Data has come for memory of a device. If that is not exposed any more, it may be freed.
+void Target::land(Landing& landing) {
+  if (landing.error == core::OpError::Failed) return;
+  Partner& from = landing.origin;
+  if (landing.staged == nullptr) {
+    from.device_failure = "no memory of the host for its data";
+    return;
+  }
+  const Area area{.displacement = landing.displacement, .size = landing.received};
+  std::byte* const there =
+      memory_.find(area.displacement, 0, static_cast<std::int64_t>(landing.received));
+  if (there == nullptr || memory_.device(area.displacement, 0) != landing.device) {
+    from.out_of_range = true;
+    return;
+  }
+  on_device(from, landing.device, [&](DeviceCopies& copies) {
+    copies.to_device(there, landing.staged.get(), landing.received);
+  });
+  end_device(from);
 }
 
 Target::Step Target::get(int rank, Partner& from, RecordReader& in) {
@@ -252,8 +332,18 @@ Target::Step Target::get(int rank, Partner& from, RecordReader& in) {
   const auto size = static_cast<std::size_t>(area.size);
   if (spot.memory == nullptr) {
     channel_.answer(rank, tag, {});
+  } else if (spot.map != nullptr && size > core::kMostServiceBytes) {
+    return Step::Broken;
+  } else if (spot.device != nullptr) {
+    std::vector<std::byte> bytes;
+    const bool good = on_device(from, spot.device, [&](DeviceCopies& copies) {
+      bytes.resize(size);
+      read_device(copies, elements_of(spot, area), bytes);
+    });
+    if (!good) bytes.clear();
+    end_device(from);
+    channel_.answer(rank, tag, std::move(bytes));
   } else if (spot.map != nullptr) {
-    if (size > core::kMostServiceBytes) return Step::Broken;
     std::vector<std::byte> bytes(size);
     core::TypeCursor cursor(*spot.map, area.count, static_cast<std::int64_t>(area.position));
     core::pack(cursor, spot.memory, bytes);
@@ -283,7 +373,15 @@ Target::Step Target::compare(int rank, Partner& from, RecordReader& in) {
   std::vector<std::byte> before;
   if (spot.memory != nullptr) {
     before.resize(size);
-    swap_there(spot.memory, expected, swap, before, channel_.config.turn);
+    if (spot.device == nullptr) {
+      swap_there(spot.memory, expected, swap, before, channel_.config.turn);
+    } else {
+      const bool good = on_device(from, spot.device, [&](DeviceCopies& copies) {
+        swap_device(copies, spot.memory, expected, swap, before);
+      });
+      if (!good) before.clear();
+      end_device(from);
+    }
   }
   channel_.answer(rank, tag, std::move(before));
   return Step::Done;

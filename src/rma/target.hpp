@@ -1,6 +1,7 @@
 // One process's work for the other members of a window. It executes records as they come, on the
 // thread that has the I/O's turn, whatever its program does. So every element is read and changed
 // in one place, by one thread at a time. It keeps everything behind a lock that it cannot give yet.
+// It waits for copies from and to a device: for up to kStreamPart bytes, if the origin knows of it.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,13 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/engine/engine.hpp"
 #include "rma/channel.hpp"
+#include "rma/combining.hpp"
+#include "rma/device.hpp"
 #include "rma/exposed.hpp"
 #include "rma/locks.hpp"
 #include "rma/memory.hpp"
@@ -70,6 +74,13 @@ class Target {
   Step unlock(int rank, Partner& from, RecordReader& in);
   Step pass(int rank, Partner& from);
   bool resolve(Partner& from, const Area& area, const Element* element, Spot& spot);
+  template <class Use>
+  bool on_device(Partner& from, const std::byte* region, Use&& use) {
+    return note(from, device_.on(region, std::forward<Use>(use)));
+  }
+  bool end_device(Partner& from) { return note(from, device_.end()); }
+  bool note(Partner& from, bool good);
+  void land(Landing& landing);
   void tell_done(int rank, Partner& to, std::uint64_t number);
   void resume_all();
 
@@ -77,6 +88,7 @@ class Target {
   Memory memory_;
   Origin& own_;
   Locks locks_;
+  DeviceWork device_;
   std::unordered_map<int, std::unique_ptr<Partner>> partners_;
   std::deque<int> resumable_;
   bool running_ = false, broken_ = false;

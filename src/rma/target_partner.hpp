@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "rma/target.hpp"
 
@@ -14,6 +15,7 @@ struct Target::Partner {
   std::size_t landing = 0;         // data under way into my window
   std::size_t answering = 0;       // data under way from my window, read in place
   bool out_of_range = false;       // an operation was, since the last answer
+  std::string device_failure;      // words of a driver for it, since the last answer
   bool passes = false;             // its next shared lock does
   struct ApartHere {               // an accumulate whose data is coming
     Area area;                     // the part that must still come
@@ -36,6 +38,7 @@ struct Target::Landing final : core::RecvOp, core::Completion {
   }
   void over(core::Op& /*op*/) override {
     Target& here = target;
+    if (device != nullptr) here.land(*this);
     --origin.landing;
     --here.under_way_;
     if (origin.landing == 0 && !origin.stalled.empty()) here.resumable_.push_back(rank);
@@ -45,6 +48,9 @@ struct Target::Landing final : core::RecvOp, core::Completion {
   Target& target;
   const int rank;
   Partner& origin;
+  const std::byte* device = nullptr;  // the region that it is for
+  std::unique_ptr<std::byte[]> staged;
+  std::int64_t displacement = 0;
 };
 
 /// Memory of the window on its way to an origin. It is read until this is over.

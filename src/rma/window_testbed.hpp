@@ -28,18 +28,20 @@ struct Process {
   Window window;
 };
 
-class WindowTest : public testing::Test {
+/// `P` has an engine and a window, and is made of a rank and the nodes of all.
+template <class P>
+class WindowTestOf : public testing::Test {
  protected:
   static constexpr int kRanks = 3;
-  WindowTest() {
+  WindowTestOf() {
     std::vector<core::NodeId> nodes;
     for (int i = 0; i < kRanks; ++i) nodes.push_back(static_cast<core::NodeId>(10 + i));
-    for (int i = 0; i < kRanks; ++i) processes.push_back(std::make_unique<Process>(i, nodes));
+    for (int i = 0; i < kRanks; ++i) processes.push_back(std::make_unique<P>(i, nodes));
   }
-  Process& at(int rank) { return *processes[static_cast<std::size_t>(rank)]; }
+  P& at(int rank) { return *processes[static_cast<std::size_t>(rank)]; }
   Window& window(int rank) { return at(rank).window; }
 
-  void collect(Process& process) {
+  void collect(P& process) {
     core::OutFrame out;
     while (process.engine.next_frame(out)) {
       if (out.destination == out.source) {
@@ -59,7 +61,7 @@ class WindowTest : public testing::Test {
     frames.pop_back();
     core::InFrame in{frame.out.kind, frame.out.source, frame.out.destination, frame.body};
     if (repeats) in.flags = core::kRepeated;
-    Process& to = at(static_cast<int>(frame.out.destination) - 10);
+    P& to = at(static_cast<int>(frame.out.destination) - 10);
     arrived_at[frame.out.destination - 10] += frame.body.size();
     EXPECT_TRUE(to.engine.deliver(in));
     if (repeats) {
@@ -105,7 +107,7 @@ class WindowTest : public testing::Test {
     core::OutFrame out;
     std::vector<std::byte> body;
   };
-  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<std::unique_ptr<P>> processes;
   std::vector<Frame> frames;
   std::function<bool(const core::OutFrame&)> holds;  // these frames stay in `held` for now
   std::vector<Frame> held;
@@ -113,6 +115,8 @@ class WindowTest : public testing::Test {
   std::mt19937 random{1};
   bool repeats = false;
 };
+
+using WindowTest = WindowTestOf<Process>;
 
 inline const Combination kSum{Op::Sum, plain(Number::I64)};
 inline std::span<const std::byte> number_bytes(const std::int64_t& value) {

@@ -1,15 +1,36 @@
 // Another member may send any records. Checks that they reach only its window's memory, and that an
 // answer is at most as long as a service's message. The first byte of each message is its length,
-// and the last bit of that its tag: records or data.
+// and the last bit of that its tag: records or data. Inputs of odd length meet memory of a device.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "core/engine/engine.hpp"
 #include "rma/window.hpp"
 
 using namespace isthmus;
+
+namespace {
+
+// Memory of the host stands for it, so that the sanitizer sees what is outside.
+class Copies final : public rma::DeviceCopies {
+ public:
+  void to_host(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void to_device(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void end() override {}
+};
+std::unique_ptr<rma::DeviceCopies> open_copies(const std::byte* /*at*/) {
+  return std::make_unique<Copies>();
+}
+
+}  // namespace
 
 // Data that was announced and never comes is waited for until the job ends.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
@@ -20,8 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<core::NodeId> nodes{10, 11};
   core::Engine engine(nodes[0]);
   std::vector<std::byte> memory(4096);
-  rma::Window window(engine, {kContext, 0, nodes},
-                     rma::Memory::fixed(memory.data(), memory.size()));
+  rma::Window window(engine,
+                     {.context = kContext, .rank = 0, .nodes = nodes, .open_device = open_copies},
+                     rma::Memory::fixed(memory.data(), memory.size(),
+                                        size % 2 == 0 ? rma::Reach::Cpu : rma::Reach::Device));
   const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(data), size);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t length = std::min<std::size_t>(data[at], all.size() - at - 1);
