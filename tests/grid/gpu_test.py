@@ -12,7 +12,7 @@ import pytest
 SOURCES = Path(__file__).parent / "gpu"
 
 
-DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
+DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6", "ze": "libze_loader.so.1"}
 
 
 @pytest.fixture(params=DRIVERS)

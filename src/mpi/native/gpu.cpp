@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>
@@ -28,9 +27,10 @@ struct Library {
 constexpr Library kLibraries[] = {
     {"libcuda.so.1", cuda_in, 0},    {"libamdhip64.so.7", hip_in, 1},
     {"libamdhip64.so.6", hip_in, 1}, {"libamdhip64.so.5", hip_in, 1},
-    {"libamdhip64.so", hip_in, 1},
+    {"libamdhip64.so", hip_in, 1},   {"libze_loader.so.1", level_zero_in, 2},
 };
-std::array<std::atomic<const GpuDriver*>, 2> drivers{};
+std::array<std::atomic<const GpuDriver*>, 3> drivers{};
+std::atomic<bool> any_driver{false};
 
 // A program that uses a driver has loaded it by the time of its first messages, or its MPI library
 // has.
@@ -66,12 +66,14 @@ void look_for_drivers() {
     const GpuDriver* const driver = library.driver_in(handle);
     if (driver == nullptr) dlclose(handle);
     found.store(driver, std::memory_order_release);
+    if (driver != nullptr) any_driver.store(true, std::memory_order_release);
   }
   libraries_seen.store(there);
 }
 
 /// Null: the CPU can reach the address.
 const GpuDriver* driver_of(const void* address) {
+  if (!has_gpu_driver()) return nullptr;
   for (const auto& found : drivers) {
     const GpuDriver* const driver = found.load(std::memory_order_acquire);
     if (driver != nullptr && driver->holds(address)) return driver;
@@ -81,10 +83,7 @@ const GpuDriver* driver_of(const void* address) {
 
 }  // namespace
 
-bool has_gpu_driver() {
-  return std::ranges::any_of(
-      drivers, [](const auto& found) { return found.load(std::memory_order_acquire) != nullptr; });
-}
+bool has_gpu_driver() { return any_driver.load(std::memory_order_acquire); }
 
 bool in_reach_of_cpu(const void* address) { return driver_of(address) == nullptr; }
 

@@ -1,5 +1,5 @@
-// The memory of GPUs, which the CPU cannot read: that of the drivers of CUDA and HIP, if the
-// program has loaded one.
+// The memory of GPUs, which the CPU cannot read: that of the drivers of CUDA, HIP and Level
+// Zero, if the program has loaded one.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace isthmus::face {
 /// Whether `address` is of a GPU's own memory, as far as the process's drivers know. Managed and
 /// registered memory is not. Costs a few ns in a process without a driver.
 bool on_device(const void* address);
-/// The same, as far as on_device has found drivers so far. Two loads without one.
+/// The same, as far as on_device has found drivers so far. One load without one.
 bool in_reach_of_cpu(const void* address);
 /// Whether on_device has found a driver.
 bool has_gpu_driver();

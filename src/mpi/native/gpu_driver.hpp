@@ -25,6 +25,9 @@ class GpuDriver {
 const GpuDriver* cuda_in(void* library);
 /// HIP, version 5 or later. Null: the library lacks a function.
 const GpuDriver* hip_in(void* library);
+/// Level Zero, version 1. It is initialized here. Null: the library lacks a function, or has no
+/// driver.
+const GpuDriver* level_zero_in(void* library);
 
 template <class Function>
 bool find_in(void* library, const char* name, Function& function) {
