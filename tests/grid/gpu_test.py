@@ -40,6 +40,27 @@ def test_memory_of_a_gpu_crosses(isthmus, driver, name, ranks):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4", "openmpi5", "mpich5"])
+def test_windows_are_in_memory_of_a_gpu(isthmus, driver, name):
+    program = built(name, SOURCES / "windows.c", driver)
+    done = isthmus("run", "-n", 4, program)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("driver", ["cuda", "ze"], indirect=True)
+def test_windows_of_unlike_libraries_are_in_memory_of_a_gpu(isthmus, driver):
+    east, west = (built(name, SOURCES / "windows.c", driver) for name in ("openmpi4", "mpich4"))
+    done = isthmus("run", "--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+def test_a_failing_driver_is_named_to_origins_of_windows(isthmus, driver, name):
+    program = built(name, SOURCES / "windows.c", driver)
+    done = isthmus("run", "-n", 4, "env", "DRIVER_FAILS=1", program)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("driver", "setting"),
     [("cuda", "DRIVER_POOLS=1"), ("hip", "DRIVER_VERSION=5")],

@@ -102,6 +102,10 @@ Where locate(const GridWindow& window, const Remote& to, const rma::Element* ele
   where.bytes = packed_size(to.count, to.type);
   where.place.rank = to.rank;
   where.place.displacement = to.displacement * unit;
+  // The memory that others attach is not known. A program that has a GPU here may use one there.
+  where.place.staged = window.dynamic()
+                           ? has_gpu_driver()
+                           : window.exposed[static_cast<std::size_t>(to.rank)].on_device();
   MPI_Aint lower = 0;
   if (is_contiguous(to.count, to.type, &lower)) {
     where.place.displacement += lower;
@@ -168,7 +172,10 @@ const core::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathere
 
 void unpack(Incoming& incoming) {
   const int code = incoming.finish(incoming.bytes().size());
-  require_success(code, "what a get brought cannot be unpacked");
+  require_success(code, code == MPI_ERR_BUFFER
+                            ? "a result cannot be copied to the memory of a GPU: it was freed, or "
+                              "its driver failed. Keep buffers until the operation is complete"
+                            : "what a get brought cannot be unpacked");
 }
 
 bool is_fatal_on(const GridWindow& window) {
@@ -359,7 +366,6 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   check_rank(window, to.rank);
   check_access(window, to.rank);
   Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
-  check_reach_of_cpu(before, "the result of MPI_Compare_and_swap");
   Incoming incoming(before, 1, to.type);
   change_for_target(window, to.rank, expected);
   change_for_target(window, to.rank, wanted);

@@ -18,10 +18,10 @@
 #include "mpi/making/making.hpp"
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
-#include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
+#include "mpi/rma/device_memory.hpp"
 #include "mpi/rma/window.hpp"
 
 namespace isthmus::face {
@@ -47,7 +47,8 @@ rma::WindowConfig config_of(const GridWindow& window) {
   rma::WindowConfig config{.context = comm.context,
                            .rank = comm.rank,
                            .nodes = {},
-                           .turn = window.host ? window.host->turn() : nullptr};
+                           .turn = window.host ? window.host->turn() : nullptr,
+                           .open_device = open_device};
   for (int rank = 0; rank < comm.size; ++rank) {
     config.nodes.push_back(static_cast<core::NodeId>(comm.group.node(rank)));
   }
@@ -62,6 +63,7 @@ struct Part {
   int flavour = MPI_WIN_FLAVOR_CREATE;
   MPI_Win handle = MPI_WIN_NULL;
   std::optional<HostMemory> host = std::nullopt;
+  rma::Reach reach = rma::Reach::Cpu;
 };
 
 /// The handle is a native window of this process alone, with the native library's attributes. Not
@@ -91,7 +93,8 @@ bool page_will_do(MPI_Info info) {
          (found == 0 || std::strtoll(text, nullptr, 10) <= sysconf(_SC_PAGESIZE));
 }
 
-/// Memory in other clusters is accessed as a far target's, even on one host.
+/// Memory in other clusters is accessed as a far target's, even on one host, and so is memory of a
+/// device.
 void find_peers(GridWindow& window) {
   window.peers.resize(window.exposed.size());
   window.near.resize(window.comm->size);
@@ -101,6 +104,7 @@ void find_peers(GridWindow& window) {
     if (is_far(window, rank)) continue;
     const auto at = static_cast<std::size_t>(rank);
     const Exposed& there = window.exposed[at];
+    if (there.on_device()) continue;
     given = given || there.memory.pid != 0;
     if (rank == window.comm->rank) {
       window.near.add(rank, static_cast<std::byte*>(window.base), there.size, there.disp_unit);
@@ -136,7 +140,9 @@ std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_I
 /// All members learn each other's parts, and reach the memory of those in their cluster.
 void introduce(GridWindow& window, Part& part) {
   const Exposed mine{static_cast<std::uint64_t>(part.size), part.disp_unit,
-                     core::PeerMemory::of_this_process(part.base),
+                     part.reach == rma::Reach::Device
+                         ? core::PeerMemory::Address{}
+                         : core::PeerMemory::of_this_process(part.base),
                      part.host ? part.host->address() : HostMemory::Address{}};
   before_native(*window.comm, [&] { window.exposed = tell_all(window.comm, mine); });
   window.host = std::move(part.host);
@@ -166,7 +172,8 @@ GridWindowRef make_rest(const GridCommRef& parent, Part& part) {
   grid()->endpoint->locked([&](core::Engine& engine) {
     window->part = std::make_unique<rma::Window>(
         engine, config_of(*window),
-        window->dynamic() ? rma::Memory::dynamic() : rma::Memory::fixed(part.base, size));
+        window->dynamic() ? rma::Memory::dynamic()
+                          : rma::Memory::fixed(part.base, size, part.reach));
   });
   return window;
 }
@@ -203,9 +210,12 @@ int create(void* base, MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm co
   if (!parent) return parked(make, base, size, disp_unit, info, comm, win);
   return shielded(comm, function, [&] {
     Part part{.size = size, .disp_unit = disp_unit, .base = base};
+    if (size > 0) part.reach = reach_of(base, static_cast<std::size_t>(size));
+    // The native library has nothing to do with the memory, and might not know the device.
+    const bool native_too = part.reach == rma::Reach::Cpu;
     return make_window(parent, part, info, win, [&](MPI_Comm own) {
-      if (size > 0) check_reach_of_cpu(base, "the memory of a window");
-      return make(base, size, disp_unit, info, own, &part.handle);
+      return make(native_too ? base : nullptr, native_too ? size : 0, disp_unit, info, own,
+                  &part.handle);
     });
   });
 }
@@ -264,8 +274,8 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* b
     }
     require(rank >= 0 && rank < window->comm->size, MPI_ERR_RANK,
             "there is no such rank in the window");
-    std::byte* const memory = window->near.memory(rank);
     const Exposed& there = window->exposed[static_cast<std::size_t>(rank)];
+    void* const memory = rank == window->comm->rank ? window->base : window->near.memory(rank);
     *size = memory != nullptr ? static_cast<MPI_Aint>(there.size) : 0;
     *disp_unit = static_cast<Unit>(there.disp_unit);
     *static_cast<void**>(baseptr) = memory;
@@ -300,9 +310,10 @@ ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
   return shielded(*window, "MPI_Win_attach", [&] {
     require(window->dynamic(), MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
     require(size >= 0, MPI_ERR_SIZE, "the size is negative");
-    check_reach_of_cpu(base, "the memory of a window");
+    const auto bytes = static_cast<std::size_t>(size);
+    const rma::Reach reach = reach_of(base, bytes);
     const bool attached = with_part(*window, [&](rma::Window& part) {
-      return part.target().memory().attach(base, static_cast<std::size_t>(size));
+      return part.target().memory().attach(base, bytes, reach);
     });
     require(attached, MPI_ERR_RMA_ATTACH, "the memory overlaps what is attached already");
     return MPI_SUCCESS;

@@ -1,6 +1,9 @@
 #include "mpi/rma/synchronize.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "mpi/comm/survival.hpp"
 #include "mpi/rma/access.hpp"
@@ -23,26 +26,36 @@ void check_losses(GridWindow& window, const std::vector<int>& ranks) {
   check_alive(window, lost);
 }
 
+[[noreturn]] void throw_failure(const rma::Failure& failure, int rank) {
+  if (failure.device.empty()) {
+    throw MpiError(MPI_ERR_RMA_RANGE,
+                   "an operation has reached beyond the memory that its target exposes");
+  }
+  throw MpiError(MPI_ERR_BUFFER,
+                 "rank " + std::to_string(rank) +
+                     " of the window could not reach its memory on a GPU: " + failure.device +
+                     ". Keep such memory until the window is freed or it is "
+                     "detached; other errors are the driver's");
+}
+
 void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& numbers,
            const char* function) {
   wait_for_each(window, function, ranks, [&](const rma::Window& part, std::size_t i) {
     return part.done(ranks[i], numbers[i]);
   });
   window.near.synchronize();
-  bool failed = false;
+  std::optional<rma::Failure> failure;
+  int failed = 0;
   for (const int rank : ranks) {
-    failed =
-        with_part(window, [rank](rma::Window& part) { return part.take_failure(rank); }) || failed;
+    auto here = with_part(window, [rank](rma::Window& part) { return part.take_failure(rank); });
+    if (here && !failure) failure = std::move(here), failed = rank;
     unpack_gets(window, rank);
   }
   {
     const core::Lock guard(window.mutex);
     if (window.gets.empty()) with_part(window, [](rma::Window& part) { part.settle(); });
   }
-  if (failed) {
-    throw MpiError(MPI_ERR_RMA_RANGE,
-                   "an operation has reached beyond the memory that its target exposes");
-  }
+  if (failure) throw_failure(*failure, failed);
   check_losses(window, ranks);
 }
 

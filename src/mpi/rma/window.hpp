@@ -30,6 +30,8 @@ struct Exposed {
   std::int64_t disp_unit = 1;
   core::PeerMemory::Address address;  ///< for processes of its cluster
   HostMemory::Address memory;         ///< for processes of its cluster
+  /// Only the member's device reaches it: `address` is nobody's.
+  bool on_device() const { return size > 0 && address.pid == 0; }
   auto numbers() { return std::tie(size, disp_unit); }
 };
 

@@ -11,6 +11,7 @@
 enum { SIZE = 64 << 20, INVALID = 1, NO_MEMORY = 2, ILLEGAL = 700 };
 static char *device, *alias;
 static size_t used;
+static char* freed; /* memory up to the next 4 KiB */
 
 struct copy {
   char* to;
@@ -22,7 +23,10 @@ struct stream {
   struct copy copy[1 << 16];
 };
 
-static int inside(const void* at) { return device && (uintptr_t)at - (uintptr_t)device < SIZE; }
+static int inside(const void* at) {
+  if (freed && (uintptr_t)at - (uintptr_t)freed < 4096) return 0;
+  return device && (uintptr_t)at - (uintptr_t)device < SIZE;
+}
 static char* reach(const void* at) { return alias + ((uintptr_t)at - (uintptr_t)device); }
 
 void* gpu_alloc(size_t bytes) {
@@ -38,6 +42,7 @@ void* gpu_alloc(size_t bytes) {
   used += (bytes + 255) / 256 * 256;
   return at;
 }
+void gpu_free(void* at) { freed = at; }
 void gpu_write(void* to, const void* from, size_t bytes) { memcpy(reach(to), from, bytes); }
 void gpu_read(void* to, const void* from, size_t bytes) { memcpy(to, reach(from), bytes); }
 /* The program's state, which calls of others must not change. */
