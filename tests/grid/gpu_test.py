@@ -55,6 +55,13 @@ def test_windows_of_unlike_libraries_are_in_memory_of_a_gpu(isthmus, driver):
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+def test_files_convert_memory_of_a_gpu(isthmus, driver, name):
+    program = built(name, SOURCES / "files.c", driver)
+    done = isthmus("run", "-n", 4, program, program.with_name("data"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
 def test_a_failing_driver_is_named_to_origins_of_windows(isthmus, driver, name):
     program = built(name, SOURCES / "windows.c", driver)
     done = isthmus("run", "-n", 4, "env", "DRIVER_FAILS=1", program)

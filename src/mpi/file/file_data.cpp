@@ -4,7 +4,6 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/datatype/formats.hpp"
-#include "mpi/native/gpu.hpp"
 #include "mpi/process/require.hpp"
 
 namespace isthmus::face {
@@ -14,12 +13,16 @@ FileData::FileData(const Memory& memory, Direction direction, RepresentationRef 
     : memory_(memory), direction_(direction), representation_(std::move(representation)) {
   if (representation_->converts(direction)) {
     if (packed_size(memory.count, memory.type) == 0) return;
-    check_reach_of_cpu(memory.buffer, "data in another representation of a file");
+    if (is_on_device(memory)) image_ = std::make_unique<HostImage>(memory);
     type_ = KeptType(memory.type);
     const std::int64_t each = representation_->in_file(memory.type).size();
     converted_.resize(static_cast<std::size_t>(each) * static_cast<std::size_t>(memory.count));
     bytes_ = converted_;
-    if (direction == Direction::Write) representation_->write(memory, bytes_);
+    if (direction == Direction::Write) {
+      if (image_) image_->load();
+      representation_->write(image_ ? image_->here() : memory, bytes_);
+      image_.reset();
+    }
   } else if (direction == Direction::Write) {
     out_ = std::make_unique<Outgoing>(memory.buffer, memory.count, memory.type);
     if (const Signature* const signature = out_->signature()) {
@@ -45,7 +48,12 @@ std::uint64_t FileData::finish(std::size_t got) {
     return got;
   }
   if (out_ || converted_.empty()) return got;
-  if (direction_ == Direction::Read) return representation_->read(bytes_.first(got), memory_);
+  if (direction_ == Direction::Read) {
+    const Memory& to = image_ ? image_->here() : memory_;
+    const std::uint64_t taken = representation_->read(bytes_.first(got), to);
+    if (image_) image_->store(taken);
+    return taken;
+  }
   return packed_size(memory_.count, memory_.type);
 }
 

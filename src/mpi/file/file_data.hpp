@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/file/host_image.hpp"
 #include "mpi/file/representation.hpp"
 
 namespace isthmus::face {
@@ -28,7 +29,8 @@ class FileData {
   std::unique_ptr<Outgoing> out_;
   std::unique_ptr<Incoming> in_;
   RepresentationRef representation_;
-  KeptType type_;  // of converted data
+  KeptType type_;                     // of converted data
+  std::unique_ptr<HostImage> image_;  // of converted data for a device
   std::vector<std::byte> converted_;
   std::span<std::byte> bytes_;
 };
