@@ -41,7 +41,9 @@ bool Inbound::has(const EnvelopeBody& body) const {
 bool Inbound::has(const PieceBody& piece, std::size_t payload) const {
   const auto found = messages_.find(piece.number);
   if (found == messages_.end()) return piece.number < next_;
-  return found->second.arrived.contains(piece.offset, piece.offset + payload);
+  const Incoming& message = found->second;
+  if (message.stage != Stage::Early && message.complete()) return true;  // maybe in one piece
+  return message.arrived.contains(piece.offset, piece.offset + payload);
 }
 
 Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
