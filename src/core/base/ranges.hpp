@@ -48,6 +48,10 @@ class Ranges {
   }
 
   std::size_t size() const { return ranges_.size(); }
+  /// All numbers below it have been added.
+  std::uint64_t first_missing() const {
+    return ranges_.empty() || ranges_.front().begin > 0 ? 0 : ranges_.front().end;
+  }
 
   /// Calls `take` with begin and end of each range.
   template <class Take>

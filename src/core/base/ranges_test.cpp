@@ -39,6 +39,9 @@ TEST(Ranges, AgreesWithASetOfNumbers) {
       ASSERT_EQ(ranges.contains(from, to), all) << from << ".." << to;
       ASSERT_EQ(ranges.overlaps(from, to), some) << from << ".." << to;
     }
+    std::size_t missing = 0;
+    while (missing < model.size() && model[missing]) ++missing;
+    EXPECT_EQ(ranges.first_missing(), missing);
     std::size_t runs = 0;
     for (std::size_t i = 0; i < 200; ++i) runs += model[i] && (i == 0 || !model[i - 1]) ? 1 : 0;
     EXPECT_EQ(ranges.size(), runs);

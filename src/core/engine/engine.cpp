@@ -44,6 +44,14 @@ bool Engine::send(SendOp& op) {
   return gathered;
 }
 
+void Engine::extend(SendOp& op, std::size_t ready) {
+  op.ready = ready;
+  if (op.state.load(std::memory_order_relaxed) != OpState::Active) return;
+  Channel& channel = state_->channel(op.peer);
+  channel.out.extend(op);
+  state_->activate(channel);
+}
+
 bool Engine::send_at_once(SendOp& op, OutFrame& out) {
   State& s = *state_;
   Channel& channel = s.channel(op.peer);

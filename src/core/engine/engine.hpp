@@ -51,6 +51,10 @@ class Engine {
   /// True: it is, and its copy waits for others to share a frame with (Limits::gathered).
   bool send(SendOp& op);
 
+  /// More bytes of a message are there (SendOp::ready), which had not been before. Does nothing to
+  /// an operation that is Done.
+  void extend(SendOp& op, std::size_t ready);
+
   /// As send() and next_frame() at once, for a small message without others before it to its peer:
   /// its frame is in `out`, to be sent. False: it has done nothing.
   bool send_at_once(SendOp& op, OutFrame& out);
@@ -100,6 +104,7 @@ class Engine {
   /// The rest of a message that has matched a receive is received into nothing. A receive that
   /// MatchedReceives has heard of stays in place until it is taken. Not from a Completion, not
   /// while the last frame's payload is in use, and not for an operation that lends or reads memory.
+  /// A send must be there as a whole.
   void give_up(SendOp& op);
   void give_up(RecvOp& op);
 

@@ -63,7 +63,10 @@ void Engine::end_reading(const Reading& reading, bool good) {
   Incoming& message = *found;
   const std::span<std::byte> all = wanted(message);
   const auto read = static_cast<std::size_t>(reading.to.data() + reading.to.size() - all.data());
-  if (good && read < all.size()) return s.lent.push_back({reading.peer, reading.number, read});
+  if (good && read < all.size()) {
+    s.tell_prefix(*message.op, read);
+    return s.lent.push_back({reading.peer, reading.number, read});
+  }
   State::end_lent(channel, message, good);
   if (message.complete()) s.complete(channel, message);
   s.activate(channel);

@@ -46,6 +46,7 @@ void Engine::State::tell_over() {
 
 void Engine::State::start(RecvOp& op) {
   op.received = 0;
+  op.prefix.store(0, std::memory_order_relaxed);
   op.peer = kNobody;
   op.number = 0;
   op.error = OpError::None;
@@ -60,6 +61,13 @@ void Engine::State::start(SendOp& op) {
   ++outstanding;
   trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
                                        op.envelope.size);
+}
+
+void Engine::State::tell_prefix(RecvOp& op, std::uint64_t prefix) {
+  const auto stored = static_cast<std::size_t>(std::min<std::uint64_t>(prefix, op.capacity));
+  if (op.follow == 0 || stored < op.prefix.load(std::memory_order_relaxed) + op.follow) return;
+  op.prefix.store(stored, std::memory_order_release);
+  ++events;
 }
 
 void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
@@ -100,7 +108,11 @@ void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   } else if (message.body.waits) {
     channel.in.grant(message.body.number);
   }
-  if (message.complete()) complete(channel, message);
+  if (message.complete()) {
+    complete(channel, message);
+  } else if (op != nullptr) {
+    tell_prefix(*op, message.arrived.first_missing());
+  }
   activate(channel);
 }
 
@@ -223,7 +235,12 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
 void Engine::State::store(Channel& from, Incoming& message, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
   from.in.store(message, offset, bytes);
-  if (message.stage == Stage::Matched && message.complete()) complete(from, message);
+  if (message.stage != Stage::Matched) return;
+  if (message.complete()) {
+    complete(from, message);
+  } else if (message.op != nullptr) {
+    tell_prefix(*message.op, message.arrived.first_missing());
+  }
 }
 
 bool Engine::State::on_piece(const InFrame& frame) {

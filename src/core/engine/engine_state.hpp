@@ -124,6 +124,8 @@ struct Engine::State {
   void read_lent(Channel& channel, Incoming& message);
   /// It has been read, or cannot be: then its bytes are requested.
   static void end_lent(Channel& channel, Incoming& message, bool good);
+  /// Bytes of a message have been stored in its receive, the first `prefix` of them without a gap.
+  void tell_prefix(RecvOp& op, std::uint64_t prefix);
   void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
   void finish(SendOp& op);
   void sweep_dropped();

@@ -34,6 +34,7 @@ struct Message {
   std::uint64_t number = 0;  // among those from `from` to the same receiver
   std::vector<std::byte> data;
   SendOp op;
+  std::size_t there = 0;     // bytes of `data` that are; the others come later
   std::size_t taken_at = 0;  // when its receive was posted; 0: not known to be taken
   bool scribbled = false;
 };
@@ -42,6 +43,7 @@ struct Receive {
   std::size_t posted_at = 0;
   std::size_t capacity = 0;
   std::vector<std::byte> data;
+  std::vector<std::byte> prefix;  // as its op told of it
   RecvOp op;
   bool cancelled = false;
   bool extracted = false;
@@ -93,7 +95,9 @@ class Simulation {
   std::size_t read = 0, unreadable = 0, pieces = 0;
   // Pieces whose payload was put at the engine's place; those that another frame overtook.
   std::size_t landed = 0, landed_in_vain = 0;
-  std::size_t at_once = 0;  // messages that were sent so
+  std::size_t at_once = 0;   // messages that were sent so
+  std::size_t grown = 0;     // times that more of a message under way was there
+  std::size_t followed = 0;  // bytes that receives told of before their end
 
  private:
   struct Node {
@@ -177,10 +181,10 @@ class Simulation {
     message->from = from;
     message->number = numbers_[{from, to}]++;
     message->data.resize(some_size());
-    for (std::size_t i = 0; i < message->data.size(); ++i) {
-      message->data[i] = pattern(message->id, i);
-    }
     SendOp& op = message->op;
+    const bool grows = below(4) == 0;
+    fill(*message, grows ? below(message->data.size() + 1) : message->data.size());
+    if (grows) op.ready = message->there;
     op.peer = to;
     op.envelope = {.context = below(2),
                    .source = kRankOfNode + static_cast<int>(from),
@@ -201,12 +205,28 @@ class Simulation {
     nodes_[to].inbox.push_back(std::move(message));
   }
 
+  static void fill(Message& message, std::size_t end) {
+    for (; message.there < end; ++message.there) {
+      message.data[message.there] = pattern(message.id, message.there);
+    }
+  }
+
+  // More of a message is there.
+  bool grow(Message& message, std::size_t bytes) {
+    if (message.there == message.data.size()) return false;
+    fill(message, std::min(message.data.size(), message.there + bytes));
+    nodes_[message.from].engine->extend(message.op, message.there);
+    ++grown;
+    return true;
+  }
+
   Receive& new_receive(Node& node, std::size_t capacity) {
     auto receive = std::make_unique<Receive>();
     receive->capacity = capacity;
     receive->data.assign(capacity + 8, std::byte{0xEE});
     receive->op.buffer = receive->data.data();
     receive->op.capacity = capacity;
+    receive->op.follow = below(2) * (1 + below(500));
     receive->posted_at = ++clock_;
     node.receives.push_back(std::move(receive));
     return *node.receives.back();
@@ -263,6 +283,9 @@ class Simulation {
   void turn() {
     for (Node& node : nodes_) {
       if (below(3) == 0) read_piece(node);
+      for (const auto& message : node.inbox) {
+        if (below(10) == 0) grow(*message, 1 + below(1000));
+      }
     }
     if (below(2) == 0) {
       pull(some_node(), 1 + below(8));
@@ -363,7 +386,10 @@ class Simulation {
       moved = !wire_.empty();
       if (moved) arrive();
       for (NodeId i = 0; i < nodes_.size(); ++i) moved |= pull(i, 1000);
-      for (Node& node : nodes_) moved |= read_piece(node);
+      for (Node& node : nodes_) {
+        moved |= read_piece(node);
+        for (const auto& message : node.inbox) moved |= grow(*message, 1 + below(1000));
+      }
     }
   }
 
@@ -382,6 +408,11 @@ class Simulation {
       }
       for (const auto& receive : node.receives) {
         if (receive->op.done() && !receive->checked) check_received(node, *receive);
+        const std::size_t prefix = receive->checked ? 0 : receive->op.prefix.load();
+        if (prefix <= receive->prefix.size()) continue;
+        ASSERT_GE(prefix, receive->prefix.size() + receive->op.follow);
+        followed += prefix - receive->prefix.size();
+        receive->prefix.assign(receive->op.buffer, receive->op.buffer + prefix);
       }
     }
   }
@@ -406,6 +437,9 @@ class Simulation {
       ASSERT_TRUE(receive.wants(*message));
     }
     const std::size_t stored = std::min(message->data.size(), receive.capacity);
+    ASSERT_LE(receive.prefix.size(), stored);
+    ASSERT_TRUE(std::equal(receive.prefix.begin(), receive.prefix.end(), receive.data.begin()))
+        << "a byte that was told of has changed";
     ASSERT_EQ(op.received, stored);
     ASSERT_EQ(op.error, stored < message->data.size() ? OpError::Truncated : OpError::None);
     std::size_t wrong = 0;
@@ -538,6 +572,7 @@ class EngineShard : public testing::TestWithParam<unsigned> {};
 
 TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
   std::size_t landed = 0, landed_in_vain = 0, read = 0, unreadable = 0, pieces = 0, at_once = 0;
+  std::size_t grown = 0, followed = 0;
   for (unsigned seed = GetParam(); seed < GetParam() + 600; ++seed) {
     Simulation simulation(seed);
     simulation.run();
@@ -550,12 +585,16 @@ TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
     unreadable += simulation.unreadable;
     pieces += simulation.pieces;
     at_once += simulation.at_once;
+    grown += simulation.grown;
+    followed += simulation.followed;
   }
   EXPECT_GT(landed, 0U);
   EXPECT_GT(read, 0U);
   EXPECT_GT(unreadable, 0U);
   EXPECT_GT(pieces, 0U);
   EXPECT_GT(at_once, 0U);
+  EXPECT_GT(grown, 0U);
+  EXPECT_GT(followed, 0U);
   EXPECT_GT(landed_in_vain, 0U) << "no double was faster";
 }
 

@@ -99,6 +99,9 @@ void Engine::give_up(SendOp& op) {
   State& s = *state_;
   if (op.state.load(std::memory_order_relaxed) == OpState::Active) {
     if (op.lent) throw std::logic_error("a send that lends its memory cannot be given up");
+    if (op.ready < op.data.size()) {
+      throw std::logic_error("a send whose bytes are not all there cannot be given up");
+    }
     payload_copied();
   }
   if (op.state.load(std::memory_order_relaxed) == OpState::Active) {

@@ -9,12 +9,15 @@ namespace isthmus::core {
 
 namespace {
 
-// The limit for bytes of an announced message that may go now. A piece never crosses `ahead`: bytes
-// before it are charged to the window, bytes behind it are not.
-std::size_t limit(const SendOp& op) {
+// The limit for bytes of an announced message that the receiver takes now. A piece never crosses
+// `ahead`: bytes before it are charged to the window, bytes behind it are not.
+std::size_t wanted(const SendOp& op) {
   if (op.sent < op.ahead) return op.ahead;
   return op.granted ? op.data.size() : op.ahead;
 }
+
+// The limit for bytes that may go now.
+std::size_t limit(const SendOp& op) { return std::min(wanted(op), op.ready); }
 
 // The first and the last `piece` bytes of a message travel in this many frames. Each fits into the
 // bytes that a TCP stream may send at once when it begins (10 segments of 1448 bytes, RFC 6928),
@@ -49,13 +52,31 @@ void Outbound::push(SendOp& op) {
   op.ahead = 0;
   op.granted = false;
   op.lent = false;
+  op.starved = false;
   chosen_ |= op.link != kAnyLink;
   unannounced_.push_back(op);
 }
 
+// An announced send, which is in no list, waits for its turn or for its bytes.
+void Outbound::queue(SendOp& op) {
+  op.starved = op.sent == limit(op) && op.sent < wanted(op);
+  if (op.starved) {
+    starved_.push_back(op);
+  } else if (op.sent < limit(op)) {
+    ready_.push_back(op);
+  }
+}
+
+void Outbound::extend(SendOp& op) {
+  if (!op.starved) return;
+  starved_.erase(op);
+  queue(op);
+}
+
 bool Outbound::gather(SendOp& op) {
   const std::size_t charge = kMessageCharge + op.data.size();
-  if (op.synchronous || left_ < charge || !batches_.add(next_number_, op.envelope, op.data)) {
+  if (op.synchronous || op.ready < op.data.size() || left_ < charge ||
+      !batches_.add(next_number_, op.envelope, op.data)) {
     return false;
   }
   left_ -= charge;
@@ -74,8 +95,8 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
     body.charged = true;
     left_ -= kMessageCharge;
   }
-  // A chosen link carries all bytes of its messages.
-  op.lent = size >= lends_from_ && op.link == kAnyLink && lent_ < kMostLent;
+  // A chosen link carries all bytes of its messages. What is lent may be read at once.
+  op.lent = size >= lends_from_ && op.link == kAnyLink && lent_ < kMostLent && op.ready >= size;
   if (op.lent) {
     ++lent_;
     body.lent = reinterpret_cast<std::uint64_t>(op.data.data());
@@ -90,10 +111,10 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   body.ahead = op.ahead;
   body.waits = op.waits;
   head_size = encode(body, head);
-  payload = op.data.first(std::min(op.ahead, cut(op)));
+  payload = op.data.first(std::min({op.ahead, cut(op), op.ready}));
   if (!bulky && EnvelopeBody::kSize + payload.size() > kExpressBody) payload = {};
   op.sent = payload.size();
-  if (op.sent < op.ahead) ready_.push_back(op);
+  queue(op);
   return op;
 }
 
@@ -102,7 +123,10 @@ SendOp& Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
   head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
   payload = op.data.subspan(op.sent, next_size(op));
   op.sent += payload.size();
-  if (op.sent == limit(op)) ready_.erase(op);
+  if (op.sent == limit(op)) {
+    ready_.erase(op);
+    queue(op);
+  }
   return op;
 }
 
@@ -124,7 +148,7 @@ SendOp* Outbound::grant(std::uint64_t number) {
   waiting_.erase(found);
   if (op.lent) --lent_;
   op.granted = true;
-  if (op.sent < op.data.size() && !op.links.linked) ready_.push_back(op);
+  if (!op.links.linked) queue(op);
   return &op;
 }
 
@@ -132,9 +156,11 @@ std::vector<SendOp*> Outbound::fail() {
   std::vector<SendOp*> all;
   batches_.clear();
   while (!unannounced_.empty()) all.push_back(&unannounced_.pop_front());
-  while (!ready_.empty()) {
-    SendOp& op = ready_.pop_front();
-    if (!waiting_.contains(op.number)) all.push_back(&op);
+  for (auto* const list : {&ready_, &starved_}) {
+    while (!list->empty()) {
+      SendOp& op = list->pop_front();
+      if (!waiting_.contains(op.number)) all.push_back(&op);
+    }
   }
   for (const auto& [number, op] : waiting_) all.push_back(op);
   waiting_.clear();

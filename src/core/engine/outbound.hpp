@@ -38,7 +38,7 @@ class Outbound {
   bool passes(const SendOp& op) const {
     const std::size_t size = op.data.size();
     return size <= kExpressBody - EnvelopeBody::kSize && size < lends_from_ && !has_batch() &&
-           unannounced_.empty() && waiting_.size() < kMaxWaiting;
+           unannounced_.empty() && waiting_.size() < kMaxWaiting && op.ready >= size;
   }
 
   /// Copies a small message into a batch, whose send is over then. False: it has done nothing; push
@@ -73,6 +73,8 @@ class Outbound {
       op = chosen_ ? ready_.next(*op) : nullptr;
     return op;
   }
+  /// More of a send that is not over is ready.
+  void extend(SendOp& op);
   static bool finished(const SendOp& op) {
     return op.sent == op.data.size() && (!op.waits || op.granted);
   }
@@ -97,6 +99,7 @@ class Outbound {
   }
 
  private:
+  void queue(SendOp& op);
   std::size_t cut(const SendOp& op) const;
   std::size_t next_size(const SendOp& op) const;
   /// The next piece of a send is more than an express frame; the last one is often less.
@@ -112,6 +115,7 @@ class Outbound {
   Batches batches_;
   IntrusiveList<SendOp, &SendOp::links> unannounced_;
   IntrusiveList<SendOp, &SendOp::links> ready_;  // announced, with bytes that may go
+  IntrusiveList<SendOp, &SendOp::links> starved_;
   std::unordered_map<std::uint64_t, SendOp*> waiting_;
 };
 

@@ -88,6 +88,51 @@ TEST(Outbound, PartsOfSomethingLongerAreLargeFramesWithin) {
   EXPECT_EQ(first_of(9 * kPiece, 0), kSmall);
 }
 
+TEST(Outbound, OnlyBytesThatAreReadyGo) {
+  Outbound outbound({.window = 64 * kPiece, .piece = kPiece, .fine_head = kCoarse});
+  outbound.lend(kPiece);  // not what is not there
+  const std::vector<std::byte> data(3 * kPiece);
+  const auto any = [](bool, LinkChoice) { return true; };
+  BodyHead head;
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+  SendOp op;
+  op.data = data;
+  op.ready = 100;
+  outbound.push(op);
+  outbound.next_envelope(true, head, head_size, payload);
+  EXPECT_FALSE(op.lent);
+  EXPECT_EQ(payload.size(), 100U);
+  EXPECT_FALSE(outbound.has_piece());
+  op.ready = kPiece;
+  outbound.extend(op);
+  ASSERT_TRUE(outbound.has_piece());
+  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
+  EXPECT_EQ(payload.size(), kPiece - 100);
+  EXPECT_FALSE(outbound.has_piece());
+  EXPECT_FALSE(Outbound::finished(op));
+  op.ready = data.size();
+  outbound.extend(op);
+  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
+  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
+  EXPECT_TRUE(Outbound::finished(op));
+}
+
+TEST(Outbound, ASendThatWaitsForItsBytesFailsWithItsPeer) {
+  Outbound outbound({.window = 64 * kPiece, .piece = kPiece});
+  const std::vector<std::byte> data(3 * kPiece);
+  BodyHead head;
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+  SendOp op;
+  op.data = data;
+  op.ready = 0;
+  outbound.push(op);
+  outbound.next_envelope(true, head, head_size, payload);
+  EXPECT_TRUE(payload.empty());
+  EXPECT_EQ(outbound.fail(), std::vector<SendOp*>{&op});
+}
+
 TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
   const std::size_t window = 3 * kPiece;
   const std::size_t ahead = window - kMessageCharge - window / 8;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "core/base/ids.hpp"
@@ -50,11 +51,17 @@ struct Op {
   bool done() const { return state.load(std::memory_order_acquire) == OpState::Done; }
 };
 
+/// SendOp::ready of a message that is there as a whole.
+inline constexpr std::size_t kWholly = std::numeric_limits<std::size_t>::max();
+
 struct SendOp : Op {
   NodeId peer = kNobody;
   Envelope envelope;                ///< size is taken from data
   std::span<const std::byte> data;  ///< contiguous (packed) bytes
   bool synchronous = false;         ///< done only when matched (MPI_Ssend)
+  /// The first bytes of `data` that are there, if not all. Only they are sent. The owner tells when
+  /// there are more (Engine::extend).
+  std::size_t ready = kWholly;
   /// Bytes before and behind these of something longer that goes in several messages.
   std::size_t before = 0, behind = 0;
 
@@ -69,6 +76,7 @@ struct SendOp : Op {
   bool waits = false;          ///< needs a grant
   bool granted = false;        ///< the receiver has matched it
   bool lent = false;           ///< the receiver reads it from here
+  bool starved = false;        ///< all that is ready has been sent, and more may go
   Links<SendOp> links;
 };
 
@@ -81,8 +89,14 @@ struct RecvOp : Op {
   std::byte* buffer = nullptr;
   std::size_t capacity = 0;
   MatchedReceives* tell = nullptr;  ///< hears of the match, if not null
+  /// If not 0: `prefix` grows by at least so many bytes at a time, each time with an event.
+  std::size_t follow = 0;
   /// The process that `source` means; kNobody: any, or unknown. If it fails, so does the receive.
   NodeId from = kNobody;
+
+  /// Bytes from the first one on that have been stored, if the receive is followed. They stay as
+  /// they are, but may be written again.
+  std::atomic<std::size_t> prefix{0};
 
   // Results.
   Envelope envelope;  ///< of the message matched

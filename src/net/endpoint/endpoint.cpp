@@ -145,6 +145,17 @@ void Endpoint::send(core::SendOp& op, bool soon) {
   io_->turn.call();
 }
 
+void Endpoint::extend(core::SendOp& op, std::size_t ready) {
+  {
+    const std::lock_guard lock(mutex_);
+    engine_.extend(op, ready);
+    publish();
+  }
+  if (!output_.load(std::memory_order_relaxed)) return;
+  wake();
+  io_->turn.call();
+}
+
 void Endpoint::send_gathered() {
   if (output_.load(std::memory_order_relaxed)) flush();
 }

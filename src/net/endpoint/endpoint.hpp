@@ -85,6 +85,8 @@ class Endpoint {
   /// `soon`: the calling thread calls poll(), wait_event() or send_gathered() next; then nobody is
   /// woken for what has been gathered.
   void send(core::SendOp& op, bool soon = false);
+  /// On any thread, also one of a driver of GPUs: moves no bytes there, but wakes the I/O thread.
+  void extend(core::SendOp& op, std::size_t ready);
   /// Sends the gathered messages, on the calling thread unless another thread does so already.
   void send_gathered();
   void recv(core::RecvOp& op);
