@@ -15,12 +15,16 @@ SOURCES = Path(__file__).parent / "gpu"
 DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6", "ze": "libze_loader.so.1"}
 
 
+def built_driver(kind: str, folder: Path, *options: str) -> Path:
+    library = folder / DRIVERS[kind]
+    shared = ["-shared", "-fPIC", "-pthread", f"-Wl,-soname,{library.name}", *options]
+    subprocess.run(["cc", *shared, SOURCES / f"{kind}.c", "-o", library], check=True)
+    return library
+
+
 @pytest.fixture(params=DRIVERS)
 def driver(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    library = tmp_path / DRIVERS[request.param]
-    shared = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
-    subprocess.run(["cc", *shared, SOURCES / f"{request.param}.c", "-o", library], check=True)
-    return library
+    return built_driver(request.param, tmp_path)
 
 
 def built(name: str, source: Path, library: Path, *, linked: bool = True) -> Path:
@@ -84,6 +88,47 @@ def test_errors_of_the_driver_are_errors_of_mpi(isthmus, driver):
     program = built("mpich4", SOURCES / "device.c", driver)
     done = isthmus("run", "-n", 2, "env", "DRIVER_FAILS=1", program)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("reach", ["", "gateway"])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_large_messages_flow(isthmus, driver, monkeypatch, name, reach):
+    monkeypatch.setenv("ISTHMUS_REACH", reach)
+    program = built(name, SOURCES / "flow.c", driver)
+    done = isthmus("run", "-n", 2, program, program.with_name("received"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("setting", ["DRIVER_PINS=0", "DRIVER_RATE=200000000"])
+def test_large_messages_flow_with_another_driver(isthmus, driver, setting):
+    program = built("mpich4", SOURCES / "flow.c", driver)
+    run = ["env", setting, program, program.with_name("received")]
+    done = isthmus("run", "-n", 2, *run)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+def test_a_driver_may_lack_host_functions(isthmus, tmp_path, kind):
+    program = built("openmpi5", SOURCES / "flow.c", built_driver(kind, tmp_path, "-DNO_HOST_FUNCTIONS"))
+    done = isthmus("run", "-n", 2, program, program.with_name("received"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_copies_that_fail_under_way_are_errors_of_the_sender(isthmus, driver):
+    program = built("openmpi4", SOURCES / "flow.c", driver)
+    done = isthmus("run", "-n", 2, "env", "DRIVER_FAILS_LATER=2000000", program)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("rate", [100000000, 5000000000])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_messages_end_early(isthmus, tmp_path, driver, name, rate):
+    grid = tmp_path / "grid.toml"
+    grid.write_text("".join(f"[cluster.{each}]\nslots = 1\n" for each in ("east", "west", "north")))
+    program = built(name, SOURCES / "losing.c", driver)
+    run = ["env", f"DRIVER_RATE={rate}", program]
+    done = isthmus("run", "--survive", "-g", grid, "-n", 3, *run, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "goes on\n" * 2), done.stdout + done.stderr
 
 
 def test_a_driver_that_comes_after_messages_is_found(isthmus, driver):

@@ -9,6 +9,7 @@
 #include "mpi/datatype/staging.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
+#include "mpi/process/differences.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/grid_request.hpp"
@@ -175,23 +176,35 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
-  const bool staged = on_device(in_place ? data : first_byte(buffer, type));
-  if (in_place && copy == Copy::IfNeeded && !staged) {
+  const std::byte* const first =
+      in_place ? data : first_byte(static_cast<const std::byte*>(buffer), type);
+  const bool staged = on_device(first);
+  if (in_place && copy != Copy::Always && !staged) {
     bytes_ = {data, size};
     return;
   }
   // A library may pack the value of a long double without its padding: bytes of another message
   // would then go to another site.
-  owned_ = long_double_in(type) != nullptr ? std::make_unique<std::byte[]>(size)
-                                           : std::make_unique_for_overwrite<std::byte[]>(size);
-  if (staged) {
+  owned_ = staged ? staging_memory(first, size) : PinnedPool::plain(size);
+  if (long_double_in(type) != nullptr) std::memset(owned_.get(), 0, size);
+  bytes_ = {owned_.get(), size};
+  if (staged && copy == Copy::Flowing && size >= DeviceSource::kLeast) {
+    source_ = std::make_unique<DeviceSource>(buffer, count, type, std::span(owned_.get(), size));
+  } else if (staged) {
     pack_from_device(buffer, count, type, {owned_.get(), size});
   } else if (in_place) {
     std::memcpy(owned_.get(), data, size);
   } else {
     pack(buffer, count, type, {owned_.get(), size});
   }
-  bytes_ = {owned_.get(), size};
+}
+
+void Outgoing::send(core::SendOp& op) {
+  op.data = bytes_;
+  op.envelope.size = bytes_.size();
+  if (source_) op.ready = 0;
+  grid()->endpoint->send(op);
+  if (source_) source_->feed(op);
 }
 
 Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
@@ -202,24 +215,52 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
-  staged_ = on_device(in_place ? data : first_byte(buffer, type));
+  const std::byte* const first =
+      in_place ? data : first_byte(static_cast<const std::byte*>(buffer), type);
+  staged_ = on_device(first);
   if (in_place && !staged_) {
     bytes_ = {data, size};
     return;
   }
   type_ = KeptType(type);
-  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  owned_ = staged_ ? staging_memory(first, size) : PinnedPool::plain(size);
   bytes_ = {owned_.get(), size};
 }
 
 void Outgoing::change_format(core::Format from, core::Format to) {
   if (!signature_ || from == to) return;
+  if (source_) {
+    source_->copy();
+    source_.reset();
+  }
   if (!owned_) {
-    owned_ = std::make_unique_for_overwrite<std::byte[]>(bytes_.size());
+    owned_ = PinnedPool::plain(bytes_.size());
     std::memcpy(owned_.get(), bytes_.data(), bytes_.size());
     bytes_ = {owned_.get(), bytes_.size()};
   }
   face::change_format({owned_.get(), bytes_.size()}, signature_.get(), from, to);
+}
+
+void Incoming::receive_into(core::RecvOp& op) {
+  op.buffer = bytes_.data();
+  op.capacity = bytes_.size();
+  // Bytes of another format are changed first, when all have come.
+  const bool flows = staged_ && bytes_.size() >= 2 * DeviceSink::kStep &&
+                     differences.load(std::memory_order_relaxed) == Differences::None;
+  op.follow = flows ? DeviceSink::kStep : 0;
+}
+
+DeviceSink& Incoming::sink() {
+  if (!sink_) sink_ = std::make_unique<DeviceSink>(bytes_, buffer_, count_, type_.get());
+  return *sink_;
+}
+
+void Incoming::take(std::size_t prefix) {
+  if (prefix == 0) return;
+  try {
+    sink().take(prefix);
+  } catch (const MpiError&) {  // NOLINT(bugprone-empty-catch): finish() throws it, too
+  }
 }
 
 int Incoming::finish(std::size_t received) {
@@ -231,7 +272,8 @@ int Incoming::finish(std::size_t received) {
   try {
     received = std::min(received, bytes_.size());
     if (staged_) {
-      unpack_to_device({owned_.get(), received}, buffer_, count_, type_.get());
+      if (received > 0) sink().finish(received);
+      sink_.reset();
       owned_.reset();
       type_ = KeptType();
       return MPI_SUCCESS;
@@ -245,6 +287,7 @@ int Incoming::finish(std::size_t received) {
   } catch (const MpiError& failure) {
     code = failure.code;
   }
+  sink_.reset();
   owned_.reset();
   type_ = KeptType();
   return code;

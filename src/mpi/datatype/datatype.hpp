@@ -7,8 +7,12 @@
 #include <memory>
 #include <span>
 
+#include "core/wire/message.hpp"
+#include "mpi/datatype/device_sink.hpp"
+#include "mpi/datatype/device_source.hpp"
 #include "mpi/datatype/signature.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/native/pinned_pool.hpp"
 
 namespace isthmus::face {
 
@@ -42,7 +46,8 @@ class ManyBytes {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-enum class Copy { IfNeeded, Always };
+/// Flowing: as IfNeeded, but bytes of a GPU may come later (Outgoing::send).
+enum class Copy { IfNeeded, Always, Flowing };
 
 /// Data to be sent: the program's memory in place, or a packed copy that this object owns.
 class Outgoing {
@@ -50,14 +55,31 @@ class Outgoing {
   /// Throws MpiError with the native error code for a bad datatype or count. Memory of a GPU is
   /// copied, and MPI_ERR_BUFFER has the driver's words if that fails.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
+  Outgoing(Outgoing&&) = default;
+  Outgoing& operator=(Outgoing&&) = delete;
+  /// If it flows, they are there when what send() has sent is done.
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Sends them. `op` names all else, and stays in place.
+  void send(core::SendOp& op);
+  /// A flow may have failed: then the send ends nevertheless, with zeros for what is missing. Call
+  /// it now and then while the send is not done.
+  void look() {
+    if (source_) source_->look();
+  }
+  /// Waits until all bytes that have been sent are there.
+  void wait() {
+    if (source_) source_->wait();
+  }
+  /// Why a send that is done has zeros in it; null: it has not.
+  const MpiError* failure() const { return source_ ? source_->failure() : nullptr; }
   /// As signature_of; null without data.
   const Signature* signature() const { return signature_.get(); }
-  /// Makes the bytes those of another format. Once.
+  /// Makes the bytes those of another format. Once, before send().
   void change_format(core::Format from, core::Format to);
 
  private:
-  std::unique_ptr<std::byte[]> owned_;
+  PinnedPool::Memory owned_;
+  std::unique_ptr<DeviceSource> source_;  // of bytes that flow; ends before their memory
   std::span<const std::byte> bytes_;
   SignatureRef signature_;
 };
@@ -71,6 +93,12 @@ class Incoming {
   std::span<std::byte> bytes() { return bytes_; }
   /// The bytes are the program's memory, as they are: finish() has nothing to do.
   bool in_place() const { return owned_ == nullptr && come_in_ == become_; }
+  /// Has `op` receive into them.
+  void receive_into(core::RecvOp& op);
+  /// Call it now and then while the receive is not done.
+  void look(const core::RecvOp& op) {
+    if (op.follow != 0) take(op.prefix.load(std::memory_order_acquire));
+  }
   /// As signature_of; null without room for data.
   const Signature* signature() const { return signature_.get(); }
   /// finish() changes the format of what comes.
@@ -82,13 +110,16 @@ class Incoming {
   int finish(std::size_t received);
 
  private:
+  void take(std::size_t prefix);
+  DeviceSink& sink();
   void finish_part(std::size_t element_index, std::size_t received);
 
   void* buffer_ = nullptr;
   MPI_Count count_ = 0;
   KeptType type_;        // when packed
   bool staged_ = false;  // for memory of a GPU
-  std::unique_ptr<std::byte[]> owned_;
+  PinnedPool::Memory owned_;
+  std::unique_ptr<DeviceSink> sink_;  // once something has come; ends before their memory
   std::span<std::byte> bytes_;
   SignatureRef signature_;
   core::Format come_in_, become_;

@@ -108,6 +108,11 @@ std::unique_ptr<DeviceCopies> device_copies(const void* on_device) {
   return driver->copies(on_device);
 }
 
+std::unique_ptr<Pinned> pin(const void* on_device, std::byte* memory, std::size_t bytes) {
+  const GpuDriver* const driver = driver_of(on_device);
+  return driver == nullptr ? nullptr : driver->pin(on_device, memory, bytes);
+}
+
 void cannot_copy(const char* function, int error, const char* text) {
   throw MpiError(MPI_ERR_BUFFER,
                  std::string("memory of a GPU cannot be copied: ") + function +

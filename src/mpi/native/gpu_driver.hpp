@@ -19,6 +19,11 @@ class GpuDriver {
   virtual bool holds(const void* address) const = 0;
   /// For the device that holds this address. Throws as DeviceCopies does.
   virtual std::unique_ptr<DeviceCopies> copies(const void* address) const = 0;
+  /// As face::pin. No error of the driver is left for the program to find.
+  virtual std::unique_ptr<Pinned> pin(const void* /*address*/, std::byte* /*memory*/,
+                                      std::size_t /*bytes*/) const {
+    return nullptr;
+  }
 };
 
 /// CUDA, version 4 or later. Null: the library lacks a function.

@@ -11,6 +11,8 @@ struct Hip {
   static constexpr int kDeviceMemoryOf5 = 1, kDeviceMemory = 2;        // hipMemoryTypeDevice
   static constexpr int kVersion6 = 60000000;                           // of hipRuntimeGetVersion
   static constexpr unsigned kNonBlocking = 1;                          // hipStreamNonBlocking
+  static constexpr unsigned kPortable = 1;                             // hipHostRegisterPortable
+  static constexpr int kNotReady = 600;                                // hipErrorNotReady
 
   int (*runtime_get_version)(int* version);
   int (*pointer_get_attribute)(void* value, int attribute, const void* address);
@@ -21,11 +23,16 @@ struct Hip {
   int (*set_device)(int device);
   int (*stream_create)(void** stream, unsigned flags);
   int (*stream_synchronize)(void* stream);
+  int (*stream_query)(void* stream);
   int (*stream_destroy)(void* stream);
   int (*copy_to_host)(void* to, const void* from, std::size_t bytes, void* stream);
   int (*copy_to_device)(void* to, const void* from, std::size_t bytes, void* stream);
+  int (*pin)(void* memory, std::size_t bytes, unsigned flags);
+  int (*unpin)(void* memory);
+  int (*launch_host_function)(void* stream, void (*function)(void*), void* argument);  // late in 5
 
   bool find(void* library) {
+    find_in(library, "hipLaunchHostFunc", launch_host_function);
     return find_in(library, "hipRuntimeGetVersion", runtime_get_version) &&
            find_in(library, "hipPointerGetAttribute", pointer_get_attribute) &&
            find_in(library, "hipGetErrorString", get_error_string) &&
@@ -35,12 +42,24 @@ struct Hip {
            find_in(library, "hipSetDevice", set_device) &&
            find_in(library, "hipStreamCreateWithFlags", stream_create) &&
            find_in(library, "hipStreamSynchronize", stream_synchronize) &&
+           find_in(library, "hipStreamQuery", stream_query) &&
            find_in(library, "hipStreamDestroy", stream_destroy) &&
+           find_in(library, "hipHostRegister", pin) &&
+           find_in(library, "hipHostUnregister", unpin) &&
            find_in(library, "hipMemcpyDtoHAsync", copy_to_host) &&
            find_in(library, "hipMemcpyHtoDAsync", copy_to_device);
   }
   void require(int error, const char* function) const {
     if (error != 0) cannot_copy(function, error, get_error_string(error));
+  }
+  /// The result of a call that may fail without the program's hipGetLastError telling of it. An
+  /// error that was there before stays.
+  template <class Call>
+  int quietly(Call&& call) const {
+    const int before = peek_at_last_error();
+    const int error = call();
+    if (error != 0 && before == 0) get_last_error();
+    return error;
   }
 };
 
@@ -72,10 +91,35 @@ class HipCopies final : public DeviceCopies {
     hip_.require(hip_.copy_to_device(to, from, bytes, stream_), "hipMemcpyHtoDAsync");
   }
   void end() override { hip_.require(hip_.stream_synchronize(stream_), "hipStreamSynchronize"); }
+  bool tell(void (*function)(void*), void* argument) override {
+    if (hip_.launch_host_function == nullptr) return false;
+    hip_.require(hip_.launch_host_function(stream_, function, argument), "hipLaunchHostFunc");
+    return true;
+  }
+  bool ended() override {
+    const int error = hip_.quietly([&] { return hip_.stream_query(stream_); });
+    if (error == Hip::kNotReady) return false;
+    hip_.require(error, "hipStreamQuery");
+    return true;
+  }
 
  private:
   const Hip& hip_;
   void* stream_ = nullptr;
+};
+
+class HipPinned final : public Pinned {
+ public:
+  HipPinned(const Hip& hip, std::byte* memory) : hip_(hip), memory_(memory) {}
+  ~HipPinned() override {
+    hip_.quietly([&] { return hip_.unpin(memory_); });
+  }
+  HipPinned(const HipPinned&) = delete;
+  HipPinned& operator=(const HipPinned&) = delete;
+
+ private:
+  const Hip& hip_;
+  std::byte* const memory_;
 };
 
 class HipDriver final : public GpuDriver {
@@ -83,19 +127,23 @@ class HipDriver final : public GpuDriver {
   Hip hip{};
   int device_memory = Hip::kDeviceMemory;
 
-  // An address that HIP does not know is an error there, which hipGetLastError would show to the
-  // program later. An error that was there before stays.
+  // An address that HIP does not know is an error there.
   bool holds(const void* address) const override {
-    const int before = hip.peek_at_last_error();
     int type = 0;
     int managed = 0;
-    const bool known = hip.pointer_get_attribute(&type, Hip::kMemoryType, address) == 0;
-    if (!known && before == 0) hip.get_last_error();
+    const bool known = hip.quietly([&] {
+      return hip.pointer_get_attribute(&type, Hip::kMemoryType, address);
+    }) == 0;
     if (!known || type != device_memory) return false;
     return hip.pointer_get_attribute(&managed, Hip::kIsManaged, address) != 0 || managed == 0;
   }
   std::unique_ptr<DeviceCopies> copies(const void* address) const override {
     return std::make_unique<HipCopies>(hip, address);
+  }
+  std::unique_ptr<Pinned> pin(const void* /*address*/, std::byte* memory,
+                              std::size_t bytes) const override {
+    const int error = hip.quietly([&] { return hip.pin(memory, bytes, Hip::kPortable); });
+    return error == 0 ? std::make_unique<HipPinned>(hip, memory) : nullptr;
   }
 };
 

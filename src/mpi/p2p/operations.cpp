@@ -37,6 +37,11 @@ void set_truncated(Result& result, std::uint64_t size, std::size_t capacity) {
                      " is longer than the buffer of " + std::to_string(capacity) + " bytes");
 }
 
+void set_failure(const Outgoing& outgoing, Result& result) {
+  const MpiError* const why = outgoing.failure();
+  if (why != nullptr) result.error = error_code(why->code, "MPI send", why->what());
+}
+
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) {
   if (op.error == core::OpError::Failed) {
     const core::NodeId from = op.from != core::kNobody ? op.from : op.peer;
@@ -62,11 +67,9 @@ SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destinati
   comm = g.native;
   passive = true;
   op_.peer = static_cast<core::NodeId>(g.group.node(destination));
-  op_.envelope = {
-      .context = g.context, .source = g.rank, .tag = tag, .size = outgoing_.bytes().size()};
-  op_.data = outgoing_.bytes();
+  op_.envelope = {.context = g.context, .source = g.rank, .tag = tag, .size = 0};
   op_.synchronous = synchronous;
-  grid()->endpoint->send(op_);
+  outgoing_.send(op_);
 }
 
 SendOperation::~SendOperation() {
@@ -75,15 +78,21 @@ SendOperation::~SendOperation() {
 
 bool SendOperation::advance() {
   if (op_.done()) {
-    if (op_.error != core::OpError::Failed) return true;
-    return lose(loss_of_process(static_cast<int>(op_.peer)), "MPI send", result);
+    if (op_.error == core::OpError::Failed) {
+      return lose(loss_of_process(static_cast<int>(op_.peer)), "MPI send", result);
+    }
+    set_failure(outgoing_, result);
+    return true;
   }
+  outgoing_.look();
   const auto loss = watched_.loss();
   return loss && give_up() && lose(*loss, "MPI send", result);
 }
 
 void SendOperation::end_early() {
-  if (grid() != nullptr) grid()->endpoint->give_up(op_);
+  if (grid() == nullptr) return;
+  outgoing_.wait();  // the engine keeps a copy
+  grid()->endpoint->give_up(op_);
 }
 
 void SendOperation::describe(WaitingFor& wait) const {
@@ -102,8 +111,7 @@ ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int sou
   op_.source = source;
   op_.tag = engine_tag(tag);
   op_.from = static_cast<core::NodeId>(from_);
-  op_.buffer = incoming_.bytes().data();
-  op_.capacity = incoming_.bytes().size();
+  incoming_.receive_into(op_);
   grid()->endpoint->recv(op_);
 }
 
@@ -112,8 +120,7 @@ ReceiveOperation::ReceiveOperation(MPI_Comm comm_, Incoming incoming,
     : incoming_(std::move(incoming)) {
   comm = comm_;
   passive = true;
-  op_.buffer = incoming_.bytes().data();
-  op_.capacity = incoming_.bytes().size();
+  incoming_.receive_into(op_);
   grid()->endpoint->recv(message, op_);
 }
 
@@ -131,6 +138,7 @@ ReceiveOperation::~ReceiveOperation() {
 bool ReceiveOperation::advance() {
   if (result.cancelled) return true;
   if (op_.done()) return finish_receive(op_, incoming_, result);
+  incoming_.look(op_);
   const auto loss = watched_.loss();
   if (!loss) return false;
   // It may have come whole since the first look.
@@ -154,8 +162,7 @@ HeldOperation::HeldOperation(GridCommRef g, Incoming incoming, int from, int wit
   comm = comm_->native;
   passive = true;  // while it is held, pump() serves it
   guarded = true;
-  op.buffer = incoming_.bytes().data();
-  op.capacity = incoming_.bytes().size();
+  incoming_.receive_into(op);
   held_receives(*comm_).add(*this);
 }
 
@@ -215,7 +222,9 @@ bool HeldOperation::advance() {
     case Phase::Held:
       return watched_ && lose_while_held();
     case Phase::Engine:
-      return op.done() && finish_receive(op, incoming_, result);
+      if (op.done()) return finish_receive(op, incoming_, result);
+      incoming_.look(op);
+      return false;
     case Phase::Native:
       return finish_native();
     case Phase::Cancelled:

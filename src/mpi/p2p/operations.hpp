@@ -19,6 +19,8 @@ int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
                     MPI_Request* request);
 /// Writes how a receive of the engine ended into `result`, and unpacks. True always.
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result);
+/// Sets result.error for a send that is done, if a GPU's driver has failed to copy all of it.
+void set_failure(const Outgoing& outgoing, Result& result);
 /// Sets result.error for a message that is longer than the buffer.
 void set_truncated(Result& result, std::uint64_t size, std::size_t capacity);
 
@@ -39,9 +41,9 @@ class SendOperation final : public Operation {
  private:
   void end_early();
 
-  Outgoing outgoing_;
-  const Watched watched_;
   core::SendOp op_;
+  Outgoing outgoing_;  // ends before it
+  const Watched watched_;
 };
 
 /// A receive from a named rank in another cluster, or of an extracted message.

@@ -18,9 +18,7 @@
 namespace isthmus::face {
 
 enum class Mode { Standard, Synchronous, Buffered, Ready };
-constexpr Copy copy_for(Mode mode) {
-  return mode == Mode::Buffered ? Copy::Always : Copy::IfNeeded;
-}
+constexpr Copy copy_for(Mode mode) { return mode == Mode::Buffered ? Copy::Always : Copy::Flowing; }
 
 /// The native functions of a mode.
 template <Mode mode, class Count>

@@ -6,6 +6,7 @@
 
 #include "core/base/own_order.hpp"
 #include "mpi/datatype/formats.hpp"
+#include "mpi/p2p/operations.hpp"
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/p2p/watched.hpp"
 #include "mpi/process/grid.hpp"
@@ -97,15 +98,14 @@ class PartitionedSend final : public PartitionedOperation {
       throw MpiError(MPI_ERR_ARG, "partition " + std::to_string(partition) +
                                       " has been marked as ready already");
     }
-    piece.data.emplace(all.at(partition), all.count, all.type.get());
+    piece.data.emplace(all.at(partition), all.count, all.type.get(), Copy::Flowing);
     change_for(*channel_->comm, channel_->destination, *piece.data);
     piece.op.peer = node_of(*channel_->comm, channel_->destination);
-    piece.op.data = piece.data->bytes();
     piece.op.envelope = {.context = channel_->init.context,
                          .source = channel_->comm->rank,
                          .tag = partition,
-                         .size = piece.op.data.size()};
-    grid()->endpoint->send(piece.op);
+                         .size = 0};
+    piece.data->send(piece.op);
   }
 
   bool arrived(int) override {
@@ -115,6 +115,7 @@ class PartitionedSend final : public PartitionedOperation {
   bool advance() override {
     while (done_ < number_ && pieces_[done_].op.done()) ++done_;
     if (done_ < number_) {
+      if (pieces_[done_].data) pieces_[done_].data->look();
       const auto loss = watched_.loss();
       return loss && give_up() && lose(*loss, "MPI partitioned send", result);
     }
@@ -122,20 +123,26 @@ class PartitionedSend final : public PartitionedOperation {
       lose(loss_of_process(channel_->comm->group.node(channel_->destination)),
            "MPI partitioned send", result);
     }
+    for (std::size_t i = 0; i < number_ && result.error == MPI_SUCCESS; ++i) {
+      set_failure(*pieces_[i].data, result);
+    }
     return true;
   }
 
   bool give_up() override {
     for (std::size_t i = done_; i < number_ && grid() != nullptr; ++i) {
-      if (!pieces_[i].op.done()) grid()->endpoint->give_up(pieces_[i].op);
+      Piece& piece = pieces_[i];
+      if (piece.op.done()) continue;
+      if (piece.data) piece.data->wait();
+      grid()->endpoint->give_up(piece.op);
     }
     return true;
   }
 
  private:
   struct Piece {
-    std::optional<Outgoing> data;
     core::SendOp op;
+    std::optional<Outgoing> data;  // ends before it
   };
   static bool has_failed(const Piece& piece) { return piece.op.error == core::OpError::Failed; }
 

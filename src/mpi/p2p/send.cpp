@@ -16,7 +16,7 @@ template <Mode mode, class Count>
       send_buffered(g, Outgoing(buffer, count, type, Copy::Always), destination, tag);
       return MPI_SUCCESS;
     } else {
-      SendOperation operation(g, Outgoing(buffer, count, type), destination, tag,
+      SendOperation operation(g, Outgoing(buffer, count, type, copy_for(mode)), destination, tag,
                               mode == Mode::Synchronous);
       return complete(operation, MPI_STATUS_IGNORE, function);
     }

@@ -50,6 +50,16 @@ int cuStreamCreate(void** stream, unsigned flags) {
   return stream_create(stream, flags == 1 && stack[top]) ? NO_CONTEXT : 0;
 }
 int cuStreamSynchronize(void* stream) { return stream_synchronize(stream); }
+int cuStreamQuery(void* stream) { return stream_query(stream); }
+#ifndef NO_HOST_FUNCTIONS
+int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  return stack[top] ? host_function(stream, function, argument) : NO_CONTEXT;
+}
+#endif
+int cuMemHostRegister_v2(void* at, size_t bytes, unsigned flags) {
+  return pin_memory(at, bytes, flags == 1 && stack[top]);
+}
+int cuMemHostUnregister(void* at) { return unpin_memory(at); }
 int cuStreamDestroy_v2(void* stream) { return stream_destroy(stream); }
 int cuMemcpyDtoHAsync_v2(void* to, uintptr_t from, size_t bytes, void* stream) {
   return inside((void*)from) ? copy_later(stream, to, reach((void*)from), bytes) : INVALID;

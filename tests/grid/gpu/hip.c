@@ -55,6 +55,16 @@ int hipStreamCreateWithFlags(void** stream, unsigned flags) {
   return kept(stream_create(stream, flags == 1 && current == DEVICE));
 }
 int hipStreamSynchronize(void* stream) { return stream_synchronize(stream); }
+int hipStreamQuery(void* stream) { return kept(stream_query(stream)); }
+#ifndef NO_HOST_FUNCTIONS
+int hipLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  return kept(host_function(stream, function, argument));
+}
+#endif
+int hipHostRegister(void* at, size_t bytes, unsigned flags) {
+  return kept(pin_memory(at, bytes, flags == 1));
+}
+int hipHostUnregister(void* at) { return kept(unpin_memory(at)); }
 int hipStreamDestroy(void* stream) { return stream_destroy(stream); }
 int hipMemcpyDtoHAsync(void* to, const void* from, size_t bytes, void* stream) {
   return kept(inside(from) ? copy_later(stream, to, reach(from), bytes) : INVALID);

@@ -1,0 +1,62 @@
+// A large message from the memory of a GPU. Its pieces are sent while the driver copies those
+// behind them to the host. The driver's thread tells of each, so the program may compute meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "coll/engine/mpi_error.hpp"
+#include "core/wire/message.hpp"
+#include "mpi/datatype/memory_runs.hpp"
+#include "mpi/native/gpu.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+class DeviceSource {
+ public:
+  /// Messages of fewer bytes are copied as a whole.
+  static constexpr std::size_t kLeast = std::size_t{512} * 1024;
+
+  /// Begins to copy the first piece to `out`, which the packed elements fill, and which outlives
+  /// this. Throws MpiError as DeviceCopies does.
+  DeviceSource(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std::byte> out);
+  /// Waits for the copies.
+  ~DeviceSource() = default;
+  DeviceSource(const DeviceSource&) = delete;
+  DeviceSource& operator=(const DeviceSource&) = delete;
+
+  /// Copies all of it. Instead of feed(); throws as the constructor does.
+  void copy();
+
+  /// Has the driver copy the other pieces, and tells the engine of each. `op` has been sent with
+  /// none of `out` ready, and stays in place. The elements may be freed when it is done.
+  void feed(core::SendOp& op);
+  /// A copy may have failed: then the rest of the message is zeros. Cheap. After feed(), as the
+  /// next two.
+  void look();
+  /// Waits until the message is there as a whole.
+  void wait();
+  /// Why some of it is zeros; null: it is not. Once the send is over.
+  const MpiError* failure() const { return failure_ ? &*failure_ : nullptr; }
+
+ private:
+  std::size_t next_end(std::size_t at) const;
+  void copy_to(std::size_t end);
+  void tell();
+  void advance_to(std::size_t end);
+  void fail(const MpiError& why);
+  bool whole() const { return there_.load(std::memory_order_acquire) == out_.size(); }
+
+  MemoryRuns runs_;
+  const std::span<std::byte> out_;
+  core::SendOp* op_ = nullptr;
+  std::atomic<std::size_t> there_{0};  // bytes that the engine knows of
+  std::optional<MpiError> failure_;
+  const std::unique_ptr<DeviceCopies> copies_;  // goes first
+};
+
+}  // namespace isthmus::face

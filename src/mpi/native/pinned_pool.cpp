@@ -1,0 +1,106 @@
+#include "mpi/native/pinned_pool.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace isthmus::face {
+namespace {
+
+// To pin memory takes a driver longer than to copy through memory that is not.
+constexpr std::size_t kLeast = std::size_t{64} * 1024;
+
+// Four sizes between two powers of two, so that blocks serve messages of other sizes, too.
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t step = std::max(kLeast, std::bit_floor(bytes) / 4);
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+void PinnedPool::GiveBack::operator()(std::byte* memory) const {
+  if (pool != nullptr) {
+    pool->give_back(memory);
+  } else {
+    delete[] memory;
+  }
+}
+
+PinnedPool::~PinnedPool() {
+  const core::Lock lock(mutex_);
+  for (Block& block : blocks_) destroy(block);
+}
+
+PinnedPool::Memory PinnedPool::take(std::size_t bytes, const Pin& pin) {
+  if (bytes < kLeast) return plain(bytes);
+  const core::Lock lock(mutex_);
+  std::byte* memory = reuse(bytes);
+  if (memory == nullptr) memory = grow(rounded(bytes), pin);
+  return memory == nullptr ? plain(bytes) : Memory(memory, GiveBack{this});
+}
+
+std::size_t PinnedPool::pinned() const {
+  const core::Lock lock(mutex_);
+  return pinned_;
+}
+
+// The smallest free block that is large enough, unless most of it would lie idle.
+std::byte* PinnedPool::reuse(std::size_t bytes) {
+  constexpr std::size_t kMostWaste = 4;
+  Block* best = nullptr;
+  for (Block& block : blocks_) {
+    if (block.used || block.size < bytes || block.size / kMostWaste > bytes) continue;
+    if (best == nullptr || block.size < best->size) best = &block;
+  }
+  if (best == nullptr) return nullptr;
+  best->used = true;
+  return best->memory;
+}
+
+// Those unused for the longest time go first.
+void PinnedPool::make_room(std::size_t bytes) {
+  std::erase_if(blocks_, [&](Block& block) {
+    if (block.used || most_ - pinned_ >= bytes) return false;
+    pinned_ -= block.size;
+    destroy(block);
+    return true;
+  });
+}
+
+std::byte* PinnedPool::grow(std::size_t bytes, const Pin& pin) {
+  if (bytes > most_) return nullptr;
+  make_room(bytes);
+  if (most_ - pinned_ < bytes) return nullptr;
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  Block block;
+  block.memory = static_cast<std::byte*>(memory);
+  block.size = bytes;
+  block.pinned = pin(block.memory, bytes);
+  block.used = true;
+  if (block.pinned == nullptr) {
+    destroy(block);
+    most_ = pinned_;  // the driver is not asked again
+    return nullptr;
+  }
+  pinned_ += bytes;
+  blocks_.push_back(std::move(block));
+  return static_cast<std::byte*>(memory);
+}
+
+void PinnedPool::give_back(const std::byte* memory) {
+  const core::Lock lock(mutex_);
+  const auto block = std::ranges::find(blocks_, memory, &Block::memory);
+  block->used = false;
+  std::rotate(block, block + 1, blocks_.end());
+}
+
+void PinnedPool::destroy(Block& block) {
+  block.pinned.reset();
+  ::munmap(block.memory, block.size);
+}
+
+}  // namespace isthmus::face
