@@ -1,6 +1,6 @@
 /* Device memory that no instruction can touch: its pages are protected, and the driver copies
- * through an alias. A thread of its own copies: the copies of a stream that is synchronized or
- * asked, and those before a host function. Memory of the host that is not pinned makes copies wait.
+ * through an alias. A thread of its own copies. Small copies wait until their stream is synchronized
+ * or asked, or has more to do. Large ones wait for their end if memory of the host is not pinned.
  * DRIVER_FAILS=1: copies fail at once. DRIVER_FAILS_LATER=BYTES: the thread copies so much to the
  * host in a stream, then fails. DRIVER_PINS=0: no memory is pinned. DRIVER_RATE=BYTES: in a second.
  * The functions gpu_... are for the programs of the tests. */
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { SIZE = 512 << 20, INVALID = 1, NO_MEMORY = 2, NOT_READY = 600, ILLEGAL = 700 };
-enum { WAITS_FROM = 64 << 10, MOST_PINS = 1 << 10 };
+enum { LARGE = 64 << 10, MOST_PINS = 1 << 10 };
 static char *device, *alias;
 static size_t used;
 static char* freed; /* memory up to the next 4 KiB */
@@ -109,7 +109,7 @@ static void do_job(struct stream* s, struct job job) {
     s->failed = 1;
     return;
   }
-  if (job.bytes >= WAITS_FROM) take_time(job.bytes);
+  if (job.bytes >= LARGE) take_time(job.bytes);
   memcpy(job.to, job.from, job.bytes);
   s->copied += to_host ? job.bytes : 0;
 }
@@ -215,10 +215,11 @@ static struct pin* pin_of(const char* at, size_t bytes) {
 static int copy_later(struct stream* s, char* to, const char* from, size_t bytes) {
   if (is_engine) abort();
   if (getenv("DRIVER_FAILS")) return ILLEGAL;
+  const int large = bytes >= LARGE;
   pthread_mutex_lock(&mutex);
-  const int waits = bytes >= WAITS_FROM && !pin_of(to, bytes) && !pin_of(from, bytes);
+  const int waits = large && !pin_of(to, bytes) && !pin_of(from, bytes);
   pthread_mutex_unlock(&mutex);
-  const int error = add(s, (struct job){.to = to, .from = from, .bytes = bytes}, 0);
+  const int error = add(s, (struct job){.to = to, .from = from, .bytes = bytes}, large);
   return !error && waits ? stream_synchronize(s) : error;
 }
 static int host_function(void* stream, void (*function)(void*), void* argument) {
