@@ -95,7 +95,7 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
     body.charged = true;
     left_ -= kMessageCharge;
   }
-  // A chosen link carries all bytes of its messages. What is lent may be read at once.
+  // A chosen link carries all bytes of its messages. The receiver may read a lent message at once.
   op.lent = size >= lends_from_ && op.link == kAnyLink && lent_ < kMostLent && op.ready >= size;
   if (op.lent) {
     ++lent_;

@@ -17,7 +17,7 @@ class MemoryRuns {
   /// Throws MpiError.
   MemoryRuns(const void* buffer, MPI_Count count, MPI_Datatype type);
 
-  /// Of the elements, by their datatype.
+  /// The first byte of the elements.
   std::byte* first() const { return first_; }
   /// Packed bytes that have been passed.
   std::size_t at() const { return at_; }

@@ -30,12 +30,15 @@ struct Cuda {
   int (*stream_destroy)(void* stream);
   int (*copy_to_host)(void* to, std::uintptr_t from, std::size_t bytes, void* stream);
   int (*copy_to_device)(std::uintptr_t to, const void* from, std::size_t bytes, void* stream);
+  // Null in old versions.
   int (*pin)(void* memory, std::size_t bytes, unsigned flags);
   int (*unpin)(void* memory);
-  int (*launch_host_function)(void* stream, void (*function)(void*), void* argument);  // version 10
+  int (*launch_host_function)(void* stream, void (*function)(void*), void* argument);
 
   bool find(void* library) {
     find_in(library, "cuLaunchHostFunc", launch_host_function);
+    find_in(library, "cuMemHostRegister_v2", pin);
+    find_in(library, "cuMemHostUnregister", unpin);
     return find_in(library, "cuPointerGetAttribute", pointer_get_attribute) &&
            find_in(library, "cuGetErrorString", get_error_string) &&
            find_in(library, "cuCtxPushCurrent_v2", push_context) &&
@@ -47,8 +50,6 @@ struct Cuda {
            find_in(library, "cuStreamSynchronize", stream_synchronize) &&
            find_in(library, "cuStreamQuery", stream_query) &&
            find_in(library, "cuStreamDestroy_v2", stream_destroy) &&
-           find_in(library, "cuMemHostRegister_v2", pin) &&
-           find_in(library, "cuMemHostUnregister", unpin) &&
            find_in(library, "cuMemcpyDtoHAsync_v2", copy_to_host) &&
            find_in(library, "cuMemcpyHtoDAsync_v2", copy_to_device);
   }
@@ -192,6 +193,7 @@ class CudaDriver final : public GpuDriver {
   }
   std::unique_ptr<Pinned> pin(const void* address, std::byte* memory,
                               std::size_t bytes) const override {
+    if (cuda.pin == nullptr || cuda.unpin == nullptr) return nullptr;
     try {
       return std::make_unique<CudaPinned>(cuda, address, memory, bytes);
     } catch (const MpiError&) {

@@ -59,7 +59,7 @@ std::byte* PinnedPool::reuse(std::size_t bytes) {
   return best->memory;
 }
 
-// Those unused for the longest time go first.
+// Blocks that nobody has used for the longest time go first.
 void PinnedPool::make_room(std::size_t bytes) {
   std::erase_if(blocks_, [&](Block& block) {
     if (block.used || most_ - pinned_ >= bytes) return false;

@@ -1,5 +1,5 @@
 // Memory of the host for bytes on their way from and to a GPU, pinned by its driver. It is kept and
-// used again, within a bound. What does not fit there, or the driver refuses, is plain memory.
+// used again, within a bound. All other memory for them is plain.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class PinnedPool {
   };
   using Memory = std::unique_ptr<std::byte[], GiveBack>;
 
-  /// Pins at most so many bytes. It outlives its memory.
+  /// `most`: the number of bytes that it may pin. It outlives its memory.
   explicit PinnedPool(std::size_t most) : most_(most) {}
   ~PinnedPool();
   PinnedPool(const PinnedPool&) = delete;
