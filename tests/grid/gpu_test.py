@@ -109,7 +109,9 @@ def test_large_messages_flow_with_another_driver(isthmus, driver, setting):
 
 @pytest.mark.parametrize("kind", DRIVERS)
 def test_a_driver_may_lack_host_functions(isthmus, tmp_path, kind):
-    program = built("openmpi5", SOURCES / "flow.c", built_driver(kind, tmp_path, "-DNO_HOST_FUNCTIONS"))
+    program = built(
+        "openmpi5", SOURCES / "flow.c", built_driver(kind, tmp_path, "-DNO_HOST_FUNCTIONS")
+    )
     done = isthmus("run", "-n", 2, program, program.with_name("received"))
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
