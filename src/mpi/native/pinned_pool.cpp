@@ -61,12 +61,15 @@ std::byte* PinnedPool::reuse(std::size_t bytes) {
 
 // Blocks that nobody has used for the longest time go first.
 void PinnedPool::make_room(std::size_t bytes) {
-  std::erase_if(blocks_, [&](Block& block) {
-    if (block.used || most_ - pinned_ >= bytes) return false;
-    pinned_ -= block.size;
-    destroy(block);
-    return true;
-  });
+  for (auto block = blocks_.begin(); block != blocks_.end() && most_ - pinned_ < bytes;) {
+    if (block->used) {
+      ++block;
+      continue;
+    }
+    pinned_ -= block->size;
+    destroy(*block);
+    block = blocks_.erase(block);
+  }
 }
 
 std::byte* PinnedPool::grow(std::size_t bytes, const Pin& pin) {
