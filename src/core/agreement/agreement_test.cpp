@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "core/agreement/agreement_testbed.hpp"
-#include "core/agreement/revocation.hpp"
 
 namespace isthmus::core {
 namespace {
@@ -195,16 +194,6 @@ TEST(RankSetTest, RunsTravel) {
   EXPECT_EQ(set.first_missing(), 3);
   EXPECT_TRUE(set.within(RankSet::all(200)));
   EXPECT_FALSE(RankSet::all(200).within(set));
-}
-
-TEST(RevocationTest, WhoeverHearsFirstPassesItOn) {
-  RankSet failed(4);
-  failed.add(0);
-  Revocation member(2);
-  EXPECT_FALSE(member.revoked());
-  EXPECT_EQ(member.revoke(failed), (std::vector<int>{1, 3}));
-  EXPECT_TRUE(member.revoked());
-  EXPECT_TRUE(member.revoke(failed).empty());
 }
 
 }  // namespace

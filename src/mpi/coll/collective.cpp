@@ -18,6 +18,9 @@ namespace {
 /// data may have come, or comes from living members. It has this long to end well. Members that
 /// need the failed cluster end at once, and mostly revoke the communicator.
 constexpr std::chrono::milliseconds kTimeAfterLoss{250};
+/// The same for one that others have ended well before they heard of a revocation (2026-11). All
+/// living members take part in it, so its data come.
+constexpr std::chrono::milliseconds kTimeAfterRevocation{2000};
 
 }  // namespace
 
@@ -53,7 +56,10 @@ void Collective::leave() {
   left_ = true;
   const core::Lock lock(progress_mutex);
   grid_comm_->awaited.store(-1, std::memory_order_relaxed);
-  if (begun_) grid_comm_->ended.store(grid_comm_->begun, std::memory_order_release);
+  if (begun_) {
+    if (!complete_) grid_comm_->survival.course.end(grid_comm_->begun, false);
+    grid_comm_->ended.store(grid_comm_->begun, std::memory_order_release);
+  }
   if (started_) grid_comm_->collectives->party_.ended();
   std::erase(grid_comm_->collectives->waiting_, this);
 }
@@ -75,7 +81,8 @@ void Collective::begin(CollectiveQueue& queue) {
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
   const std::optional<Loss> loss = decides_ ? std::nullopt : loss_of_all(*grid_comm_);
-  if (loss && !started_) return lose(*loss);
+  if (loss && hope() == Hope::None) return lose(*loss);
+  if (loss && hope() == Hope::Unknown && !out_of_patience()) return false;
   if (queue.waiting_.front() != this || !has_tags(*grid_comm_)) return false;
   try {
     if (!begun_) {
@@ -86,12 +93,14 @@ bool Collective::advance() {
           leave();
           return true;
         case Turn::Begins:
+          // A revocation that has come just now: the next look sees it.
+          if (!grid_comm_->survival.course.begin(grid_comm_->begun + 1)) return false;
           begin(queue);
       }
     }
     if (prepares_) {
       queue.party_.test_requests();
-      if (!task_.step()) return false;
+      if (!task_.step()) return loss && out_of_patience() && lose(*loss);
       prepares_ = false;
     }
     if (!started_) {
@@ -100,7 +109,13 @@ bool Collective::advance() {
       started_ = true;
     }
     queue.party_.test_requests();
-    if (!task_.step()) return loss && out_of_patience() && lose(*loss);
+    if (!complete_ && !task_.step()) return loss && out_of_patience() && lose(*loss);
+    complete_ = true;
+    // After a revocation, the others have not heard that it has ended here.
+    if (!grid_comm_->survival.course.end(grid_comm_->begun, true) && !decides_ &&
+        hope() != Hope::Some && !out_of_patience()) {
+      return false;
+    }
     if (const auto reason = queue.record_.spoilt_by()) {
       result.error = error_code(MPI_ERR_OTHER, function_, *reason);
     } else {
@@ -126,12 +141,26 @@ bool Collective::advance() {
   return true;
 }
 
-/// A revocation ends it at once.
+Collective::Hope Collective::hope() const {
+  const Survival& survival = grid_comm_->survival;
+  if (!survival.revoked.load(std::memory_order_acquire)) return started_ ? Hope::Some : Hope::None;
+  if (!begun_) return Hope::None;
+  switch (survival.verdict.load(std::memory_order_acquire)) {
+    case core::Revocation::Verdict::Open:
+      return Hope::Unknown;
+    case core::Revocation::Verdict::EndsWell:
+      return Hope::Some;
+    case core::Revocation::Verdict::Ends:
+      break;
+  }
+  return Hope::None;
+}
+
 bool Collective::out_of_patience() {
-  if (grid_comm_->survival.revoked.load(std::memory_order_acquire)) return true;
+  const bool is_revoked = grid_comm_->survival.revoked.load(std::memory_order_acquire);
   const auto now = std::chrono::steady_clock::now();
   if (!lost_at_) lost_at_ = now;
-  return now - *lost_at_ >= kTimeAfterLoss;
+  return now - *lost_at_ >= (is_revoked ? kTimeAfterRevocation : kTimeAfterLoss);
 }
 
 /// Every member that needs it learns of the loss by itself. No later collective on the communicator

@@ -82,6 +82,9 @@ class Collective : public Operation {
   void leave();
   void fail(int error_class, const std::string& reason);
   bool lose(const Loss& loss);
+  /// Whether it may end well after a loss. Unknown: this depends on the other members.
+  enum class Hope { None, Unknown, Some };
+  Hope hope() const;
   bool out_of_patience();
 
   HandleUse grid_comm_;
@@ -90,6 +93,7 @@ class Collective : public Operation {
   bool waited_for_ = false;
   bool decides_ = false;
   bool prepares_ = false;  // its communicator's commons; then it starts
+  bool complete_ = false;  // all data have come
   coll::Task task_;
   std::optional<std::chrono::steady_clock::time_point> lost_at_;  // when it has heard of a loss
 };

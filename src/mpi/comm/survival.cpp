@@ -100,9 +100,11 @@ Loss loss_of_process(int node) {
                     world.rank_name(static_cast<core::NodeId>(node)) + " of the world");
 }
 
-void revoke_here(const GridComm& comm) {
+core::Come revoke_here(const GridComm& comm) {
   comm.survival.revoked.store(true, std::memory_order_release);
-  if (comm.inter) comm.inter->whole->survival.revoked.store(true, std::memory_order_release);
+  if (!comm.inter) return comm.survival.course.close();
+  comm.inter->whole->survival.revoked.store(true, std::memory_order_release);
+  return comm.inter->whole->survival.course.close();
 }
 
 }  // namespace isthmus::face

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/agreement/revocation.hpp"
 #include "core/world/group.hpp"
 #include "mpi/process/failed_clusters.hpp"
 
@@ -13,9 +14,38 @@ namespace isthmus::face {
 
 struct GridComm;
 
+/// The progress of this process in a communicator's collectives: one at a time, in order. The
+/// revocation closes it, on any thread. So what the others hear is what has happened here.
+class Course {
+ public:
+  /// That collective begins. False: the communicator is revoked.
+  bool begin(std::uint64_t number) { return move(2 * number - 1); }
+  /// It has ended, well or not. False: the revocation came first.
+  bool end(std::uint64_t number, bool well) { return move(2 * number - (well ? 0 : 2)); }
+  /// The communicator is revoked.
+  core::Come close() {
+    const std::uint64_t at = at_.fetch_or(kClosed) & ~kClosed;
+    return {.begun = (at + 1) / 2, .ended = at / 2};
+  }
+
+ private:
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
+  bool move(std::uint64_t to) {
+    std::uint64_t at = at_.load();
+    while ((at & kClosed) == 0) {
+      if (at_.compare_exchange_weak(at, to)) return true;
+    }
+    return false;
+  }
+  std::atomic<std::uint64_t> at_{0};  // twice the last that has ended well; and 1 in the next
+};
+
 struct Survival {
   /// A member has called MPIX_Comm_revoke, and this process has heard so.
   std::atomic<bool> revoked{false};
+  Course course;
+  /// The end of the collective that was under way then.
+  std::atomic<core::Revocation::Verdict> verdict{core::Revocation::Verdict::Open};
   /// The failures that the program has acknowledged: the first of FailedClusters::first.
   std::atomic<std::uint32_t> acknowledged{0};
   /// Calls of all members after whose exchange a native call follows (making/local_vote.hpp).
@@ -54,7 +84,8 @@ std::optional<Loss> loss_among(const core::Group& group);
 /// The loss of an operation which the engine has ended, since the process has failed.
 Loss loss_of_process(int node);
 
-/// The communicator is revoked, and its other side's part with it. Calls no MPI: any thread.
-void revoke_here(const GridComm& comm);
+/// The communicator is revoked, and its other side's part with it. Returns how far this process has
+/// come in its collectives. Calls no MPI: any thread.
+core::Come revoke_here(const GridComm& comm);
 
 }  // namespace isthmus::face

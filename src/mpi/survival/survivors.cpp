@@ -25,7 +25,9 @@ constexpr std::size_t kMostEarlyRevoked = 1 << 16;
 // Communicators that are freed: as many can still be asked for their last decision.
 constexpr std::uint64_t kRemembered = 1024;
 
-enum class Says : std::uint8_t { Agreement, Revoked };
+/// Revoked, Unknown: the communicator is revoked. A core::Come follows. Unknown answers Revoked, at
+/// a process that does not have the communicator.
+enum class Says : std::uint8_t { Agreement, Revoked, Unknown };
 constexpr std::size_t kHead = 8 + 1 + 4;
 
 bool has_comm(std::uint64_t context) {
@@ -34,8 +36,16 @@ bool has_comm(std::uint64_t context) {
   return found;
 }
 
-void mark_revoked(std::uint64_t context) {
-  find_context(context, [](const GridComm& comm) { revoke_here(comm); });
+core::Come mark_revoked(std::uint64_t context) {
+  core::Come come = core::Come::unknown();
+  find_context(context, [&come](const GridComm& comm) { come = revoke_here(comm); });
+  return come;
+}
+
+void mark_verdict(std::uint64_t context, core::Revocation::Verdict verdict) {
+  find_context(context, [verdict](const GridComm& comm) {
+    (comm.inter ? *comm.inter->whole : comm).survival.verdict.store(verdict);
+  });
 }
 
 }  // namespace
@@ -62,13 +72,25 @@ class SurvivorsService final : public core::Service {
     const auto rank = static_cast<int>(in.u32());
     const std::span<const std::byte> body = bytes.subspan(kHead);
     const core::Lock lock(mutex_);
-    if (says == Says::Revoked) return body.empty() && hear_revoked(context, rank, from);
-    const auto found = all_.find(context);
-    if (found == all_.end()) {
-      keep({context, rank, from, {body.begin(), body.end()}});
+    if (says == Says::Revoked || says == Says::Unknown) {
+      const std::optional<core::Come> come = core::Come::read(body);
+      if (!come) return false;
+      if (says == Says::Revoked) {
+        hear_revoked(context, rank, {from, *come});
+      } else {
+        hear_unknown(context, {from, *come});
+      }
       return true;
     }
-    return hand_over(*found->second, rank, from, body);
+    const auto found = all_.find(context);
+    if (found != all_.end()) return hand_over(*found->second, rank, from, body);
+    keep({context, rank, from, {body.begin(), body.end()}});
+    return true;
+  }
+
+  void fail(core::NodeId, core::NodeId) override {
+    const core::Lock lock(mutex_);
+    for (const auto& [context, each] : all_) judge(*each);
   }
 
   std::shared_ptr<Survivors> of(std::uint64_t context, int me, const core::Group& group) {
@@ -126,7 +148,7 @@ class SurvivorsService final : public core::Service {
     const std::shared_ptr<Survivors> survivors = of(all.context, all.rank, all.group);
     {
       const core::Lock lock(mutex_);
-      for (const EarlyRevoked& each : early) note_revoked(*survivors, each.rank, each.from);
+      for (const EarlyRevoked& each : early) note_revoked(*survivors, each.rank, each.word);
     }
     revoke(*survivors);
   }
@@ -136,9 +158,13 @@ class SurvivorsService final : public core::Service {
   }
 
  private:
+  struct Word {
+    core::NodeId from;
+    core::Come come;
+  };
   struct EarlyRevoked {
     int rank;
-    core::NodeId from;
+    Word word;
   };
   struct Early {
     std::uint64_t context;
@@ -200,11 +226,23 @@ class SurvivorsService final : public core::Service {
     return true;
   }
 
-  static void note_revoked(Survivors& survivors, int rank, core::NodeId from) {
-    if (survivors.is(rank, from)) survivors.have_revoked_.add(rank);
+  static void note_revoked(Survivors& survivors, int rank, const Word& word) {
+    if (!survivors.is(rank, word.from)) return;
+    survivors.have_revoked_.add(rank);
+    survivors.revocation_.hear(rank, word.come);
   }
 
-  bool hear_revoked(std::uint64_t context, int rank, core::NodeId from) REQUIRES(mutex_) {
+  void hear_unknown(std::uint64_t context, const Word& word) REQUIRES(mutex_) {
+    const auto found = all_.find(context);
+    if (found == all_.end()) return;
+    Survivors& survivors = *found->second;
+    if (const auto rank = survivors.group_.rank_of(static_cast<int>(word.from))) {
+      survivors.revocation_.hear(*rank, word.come);
+    }
+    judge(survivors);
+  }
+
+  void hear_revoked(std::uint64_t context, int rank, const Word& word) REQUIRES(mutex_) {
     std::shared_ptr<Survivors> survivors;
     const auto known = all_.find(context);
     if (known != all_.end()) {
@@ -218,38 +256,56 @@ class SurvivorsService final : public core::Service {
       if (member) survivors = open(context, member->first, member->second);
     }
     if (survivors) {
-      note_revoked(*survivors, rank, from);
+      note_revoked(*survivors, rank, word);
       spread_revocation(*survivors);
-    } else if (early_revocations_ < kMostEarlyRevoked) {
-      early_revoked_[context].push_back({rank, from});
+      return;
+    }
+    if (early_revocations_ < kMostEarlyRevoked) {
+      early_revoked_[context].push_back({rank, word});
       ++early_revocations_;
     }
-    return true;
+    post(word.from, {context, Says::Unknown, 0}, core::Come::unknown().bytes());
   }
 
   void spread_revocation(Survivors& survivors) REQUIRES(mutex_) {
-    mark_revoked(survivors.context_);
+    const core::Come mine = mark_revoked(survivors.context_);
     core::AgreementMessages out;
-    for (const int rank : survivors.revocation_.revoke(survivors.agreements_.failed())) {
-      out.push_back({rank, {}});
+    for (const int rank : survivors.revocation_.revoke(survivors.agreements_.failed(), mine)) {
+      out.push_back({rank, mine.bytes()});
     }
     post(survivors, out, Says::Revoked);
+    judge(survivors);
+  }
+
+  static void judge(const Survivors& survivors) {
+    if (!survivors.revocation_.revoked()) return;
+    const FailedClusters& failed = FailedClusters::all();
+    mark_verdict(survivors.context_, survivors.revocation_.verdict(members_in(
+                                         survivors.group_, failed.first(failed.count()))));
   }
 
   void post(const Survivors& survivors, const core::AgreementMessages& messages,
             Says says = Says::Agreement) {
     for (const core::AgreementMessage& message : messages) {
-      std::vector<std::byte> bytes;
-      core::Writer out(bytes);
-      out.u64(survivors.context_);
-      out.u8(static_cast<std::uint8_t>(says));
-      out.u32(static_cast<std::uint32_t>(survivors.me_));
-      bytes.insert(bytes.end(), message.bytes.begin(), message.bytes.end());
-      const core::Envelope envelope{
-          .context = traffic::kSurvivors, .source = grid()->node, .tag = 0, .size = bytes.size()};
-      engine_->post(static_cast<core::NodeId>(survivors.group_.node(message.to)), envelope,
-                    std::move(bytes));
+      post(static_cast<core::NodeId>(survivors.group_.node(message.to)),
+           {survivors.context_, says, survivors.me_}, message.bytes);
     }
+  }
+  struct Head {
+    std::uint64_t context;
+    Says says;
+    int rank;  // of the sender; nothing in Says::Unknown
+  };
+  void post(core::NodeId to, const Head& head, std::span<const std::byte> body) {
+    std::vector<std::byte> bytes;
+    core::Writer out(bytes);
+    out.u64(head.context);
+    out.u8(static_cast<std::uint8_t>(head.says));
+    out.u32(static_cast<std::uint32_t>(head.rank));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    const core::Envelope envelope{
+        .context = traffic::kSurvivors, .source = grid()->node, .tag = 0, .size = bytes.size()};
+    engine_->post(to, envelope, std::move(bytes));
   }
 
   core::Mutex mutex_;
