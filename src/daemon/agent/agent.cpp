@@ -496,6 +496,8 @@ void Agent::end(const ControlMessage&) {
 
 void Agent::job_ended(int wait_status) {
   log::info("the native launcher has ended with status {}", shell_status(wait_status));
+  // An abort that a rank sent before counts before the end of the rank.
+  gateways_->read_come();
   json reply{{"op", "exit"},
              {"status", shell_status(wait_status)},
              {"signal", nullptr},

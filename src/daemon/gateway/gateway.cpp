@@ -70,7 +70,15 @@ void Gateway::part(const std::string& run, const std::string& sentence) {
   state_->act();
 }
 
+void Gateway::read_come() {
+  if (state_->over()) return;
+  state_->peers.read_come();
+  state_->act();
+}
+
+// The news comes by another way than what the cluster has sent, and may overtake it.
 void Gateway::failed(std::size_t cluster, const std::string& message) {
+  read_come();
   if (state_->over() || !state_->router.forget(cluster)) return;
   state_->readiness.forget(cluster);
   state_->processes.forget(cluster, message);

@@ -213,9 +213,13 @@ class Gateway {
   /// Another run is not there any more: ends its junctions, and tells the processes.
   void part(const std::string& run, const std::string& sentence);
 
+  /// Takes what its processes and other gateways have sent, as far as it has come. Not from a slot.
+  void read_come();
+
   /// A cluster has failed, for good, and the run goes on without it; `message` says why. Tells all
-  /// processes, also those that join later. Frames from there or to there are dropped, its conduits
-  /// are closed, and it is refused.
+  /// processes, also those that join later. First passes on what has come from there, as far as
+  /// there is room. Later frames from there or to there are dropped, its conduits are closed, and
+  /// it is refused. Not from a slot.
   void failed(std::size_t cluster, const std::string& message);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns

@@ -214,6 +214,15 @@ void GatewaySet::part(const PartRequest& request) {
   }
 }
 
+void GatewaySet::read_come() {
+  for (const GatewayMember& member : state_->members) {
+    member.ask([](Gateway& gateway) {
+      gateway.read_come();
+      return true;
+    });
+  }
+}
+
 void GatewaySet::failed(const FailedRequest& request) {
   for (const GatewayMember& member : state_->members) {
     member.want([request](Gateway& gateway) { gateway.failed(request.cluster, request.message); });

@@ -48,6 +48,9 @@ class GatewaySet {
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
 
+  /// As Gateway::read_come, for all gateways; the user hears of it before this returns.
+  void read_come();
+
   /// As Gateway::failed, for all gateways.
   void failed(const FailedRequest& request);
 

@@ -120,5 +120,54 @@ TEST(GatewaySurvival, AGatewayOfAFailedClusterIsRefused) {
   EXPECT_FALSE(bed.suspects(1, 0));
 }
 
+// The gateway has the news by another way, while it has not read the message.
+TEST(GatewaySurvival, WhatHasComeFromAFailedClusterIsPassedOn) {
+  TestMessage last(0, 1, 100);
+  Testbed bed({.sizes = {1, 1}, .gateways = {0, 0}, .bridges = 1, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 1, 8);
+  bed.rank(1).recv(last.recv);
+  bed.on_io([&] {
+    bed.send_unread(0, last.send);
+    bed.gateway(0).failed(0, "it has failed");
+    return 0;
+  });
+  bed.wait(1, last.recv);
+  EXPECT_EQ(last.recv.error, core::OpError::None);
+  EXPECT_TRUE(last.is_right());
+  EXPECT_NE(bed.fault(0), "") << "it has lost its only gateway";
+  expect_no_fault(bed, {1});
+}
+
+TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeTheEndOfTheRanks) {
+  Testbed bed({.sizes = {1, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.rank(0).abort(3, "enough");
+    EXPECT_FALSE(bed.gateway_faulted(0));
+    bed.gateway(0).read_come();
+    EXPECT_TRUE(bed.gateway_faulted(0));
+    return 0;
+  });
+  EXPECT_EQ(bed.gateway_fault(0), "abort 0 3 enough");
+}
+
+// Native launchers end all ranks when one aborts. The gateway may see the end of another first.
+TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeAnotherRankIsMissed) {
+  Testbed bed({.sizes = {2, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.kill(0);
+    bed.rank(1).abort(3, "enough");
+    return 0;
+  });
+  EXPECT_EQ(bed.gateway_fault(0), "abort 1 3 enough");
+  bed.on_io([] { return 0; });
+  EXPECT_FALSE(bed.suspects(0, 0));
+}
+
 }  // namespace
 }  // namespace isthmus::daemon

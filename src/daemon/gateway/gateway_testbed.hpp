@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <asio/executor_work_guard.hpp>
@@ -195,6 +196,7 @@ class Testbed {
   std::string fault(int r) { return faults_[static_cast<std::size_t>(r)]->get(); }
   bool faulted(int r) { return faults_[static_cast<std::size_t>(r)]->there(); }
   std::string gateway_fault(std::size_t i) { return heard_[i].faults.get(); }
+  bool gateway_faulted(std::size_t i) { return heard_[i].faults.there(); }
   void destroy_gateway(std::size_t i) {
     on_io([&] {
       gateways_[i].reset();
@@ -234,6 +236,12 @@ class Testbed {
   }
   bool suspects(std::size_t i, std::size_t cluster) {
     return heard_[i].suspicions[cluster].there();
+  }
+  /// Sends while the gateways' thread is at rest. Returns when the message lies in a socket.
+  void send_unread(int r, core::SendOp& op) {
+    const int before = unread();
+    rank(r).send(op);
+    while (unread() == before) rank(r).wait_event(rank(r).events(), 1ms);
   }
   /// All gateways that are there hear that a cluster has failed.
   void tell_failed(std::size_t cluster) {
@@ -331,6 +339,16 @@ class Testbed {
       if (ours[k % ours.size()] == i) found.push_back(other);
     }
     return found;
+  }
+
+  // The bytes that lie in all sockets of this process.
+  static int unread() {
+    int all = 0;
+    for (int fd = 0; fd < ::getdtablesize() && fd < 1024; ++fd) {
+      int bytes = 0;
+      if (::ioctl(fd, FIONREAD, &bytes) == 0) all += bytes;
+    }
+    return all;
   }
 
   bool is_relay(std::size_t i) const { return options_.relay && i + 1 == cluster_.size(); }

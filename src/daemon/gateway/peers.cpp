@@ -88,6 +88,10 @@ void Peers::tell_processes(const net::ControlBody& body) {
   }
 }
 
+void Peers::read_come() {
+  for (const auto& [node, peer] : peers_) peer.driver->read_come();
+}
+
 void Peers::say_goodbye() {
   for (auto& [node, peer] : peers_) {
     peer.conduit().bye();

@@ -108,6 +108,8 @@ class Peers {
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
   void tell_processes(const net::ControlBody& body);
 
+  /// Takes what has come from all of them. Not from a slot.
+  void read_come();
   void say_goodbye();
   /// All peers that still have streams have acknowledged everything.
   bool flushed() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <asio/post.hpp>
 #include <utility>
 
 #include "daemon/log/log.hpp"
@@ -133,12 +134,23 @@ void Processes::lost(Peer& peer, const net::Loss& loss) {
   const std::string sentence =
       loss.by_peer ? ended : fmt::format("the connection of {} is lost: {}", name, loss.reason);
   if (!process.joined || same_host) {
-    gateway_.suspect(cluster_of(peer), sentence);
+    suspect(peer, sentence);
   } else if (loss.by_peer) {
     await_reconnect(peer, sentence);
   } else {
     process.last_failure = loss.reason;  // its patience lasts
   }
+}
+
+// When a rank aborts, its native launcher ends the others. The abort may have come and not be read
+// yet, since it has another connection.
+void Processes::suspect(const Peer& peer, const std::string& sentence) {
+  asio::post(gateway_.io, gateway_.guarded([this, sentence, cluster = cluster_of(peer)] {
+    if (gateway_.over()) return;
+    gateway_.peers.read_come();
+    gateway_.act();
+    if (!gateway_.over()) gateway_.suspect(cluster, sentence);
+  }));
 }
 
 void Processes::await_reconnect(const Peer& peer, const std::string& sentence) {

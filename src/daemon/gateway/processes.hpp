@@ -65,6 +65,7 @@ class Processes final : private PeerKind {
 
   Peer& add(const net::Listener::Newcomer& newcomer);
   std::size_t cluster_of(const Peer& process) const;
+  void suspect(const Peer& peer, const std::string& sentence);
   void await_reconnect(const Peer& peer, const std::string& sentence);
   bool all_gone() const;
 

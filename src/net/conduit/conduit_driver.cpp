@@ -304,21 +304,25 @@ void ConduitDriver::read_come() {
   for (const LinePtr& line : std::vector(lines_)) {
     has_read_ = true;
     for (int looks = 0; std::exchange(has_read_, false) && looks < kMostLooks; ++looks) {
-      if (!closed_ && line->up) look_at(line);
+      if (!closed_ && line->up) read_now(line);
     }
   }
 }
 
 // Reads what has come while the line's wait, which sees it too, has not ended.
 void ConduitDriver::look_at(const LinePtr& line) {
-  if (!line->rests) return;
-  line->rests = false;  // in here it is being read
+  if (line->rests) read_now(line);
+}
+
+// If it does not rest, its next turn goes on from here.
+void ConduitDriver::read_now(const LinePtr& line) {
+  const bool rests = std::exchange(line->rests, false);  // in here it is being read
   for (int turn = 0; turn < kReadTurns; ++turn) {
     const auto wait = read_once(line);
     if (!wait) return;
     if (*wait != Stream::Wait::None) break;
   }
-  line->rests = true;
+  line->rests = rests;
 }
 
 // It may be the last to hold this.

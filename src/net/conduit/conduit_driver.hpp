@@ -92,6 +92,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void read(const LinePtr& line, bool again = false);
   std::optional<Stream::Wait> read_once(const LinePtr& line);
   void look_at(const LinePtr& line);
+  void read_now(const LinePtr& line);
   bool look() override;
   bool read_news() override;
   void write_all();
