@@ -261,7 +261,7 @@ static inline int isthmus_comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
   return found ? own(comm, newcomm) : MPI_Comm_dup(comm, newcomm);
 }
 
-/* The same; with Isthmus, it shrinks before it returns. */
+/* The same with a request: `newcomm` is there when that is complete. */
 static inline int isthmus_comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   int (*ask)(const void*, void*, void*);
   int (*own)(MPI_Comm, MPI_Comm*, MPI_Request*);

@@ -84,6 +84,17 @@ def test_agreements_outlive_their_coordinator(
     assert survive(isthmus, grid, cluster, program, cluster) == "4 ranks agree\n"
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cluster", ["west", "north"])
+def test_communicators_are_shrunk_meanwhile(
+    isthmus, programs, grid, library: str, cluster: str
+) -> None:
+    program = mpis.ALL[library].build(SURVIVE / "ishrink.c", programs)
+    grid.write_text(GRID.replace("slots = 2", "slots = 1"))
+    done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, cluster, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "2 go on\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4", "mpich5"])
 def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) -> None:
     program = mpis.ALL[library].build(SURVIVE / "home.c", programs)

@@ -1,6 +1,8 @@
 #include "mpi/making/comm_shrink.hpp"
 
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,9 +12,11 @@
 #include "mpi/making/making.hpp"
 #include "mpi/making/native_group.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/survival_errors.hpp"
 #include "mpi/process/traffic.hpp"
+#include "mpi/request/request.hpp"
 #include "mpi/survival/agreeing.hpp"
 
 namespace isthmus::face {
@@ -75,6 +79,64 @@ struct Part {
   }
 };
 
+/// Whether all living members have made their parts. It is an agreement of its own: the program may
+/// begin others on the communicator meanwhile. A member that has failed since `decision` stays in
+/// the new communicator.
+Agreeing agree_on_outcome(const GridCommRef& comm, const core::Decision& decision, bool made) {
+  return {everyone(comm)->group, decision.word, made ? kMade : 0, Agreeing::Call::Make};
+}
+
+bool made_everywhere(const core::Decision& outcome) { return (outcome.flags & kMade) != 0; }
+
+[[noreturn]] void throw_unmade() {
+  throw MpiError(MPI_ERR_OTHER,
+                 "the native MPI library of another member could not make its part of the "
+                 "communicator (it may have too many)");
+}
+
+/// For a member that is alone in its cluster: its native part needs nobody, so it exists already.
+class ShrinkingLater final : public Operation {
+ public:
+  ShrinkingLater(const GridCommRef& parent, MPI_Comm native_part, GiveComm give)
+      : handle_(parent), native_part_(native_part), give_(std::move(give)) {
+    comm = parent->native;
+    agreeing_.emplace(parent, 0, Agreeing::Call::Shrink);
+  }
+  ~ShrinkingLater() override {
+    if (native_part_ != MPI_COMM_NULL && grid() != nullptr) native.Comm_free(&native_part_);
+  }
+  ShrinkingLater(const ShrinkingLater&) = delete;
+  ShrinkingLater& operator=(const ShrinkingLater&) = delete;
+
+  bool advance() override {
+    std::optional<core::Decision> decision = agreeing_->poll();
+    if (decision && !wanted_) {
+      agreeing_.emplace(agree_on_outcome(handle_.comm(), *decision, true));
+      wanted_ = std::exchange(decision, std::nullopt);
+      decision = agreeing_->poll();
+    }
+    if (!decision) return false;
+    if (!made_everywhere(*decision)) throw_unmade();
+    finish();
+    return true;
+  }
+
+ private:
+  void finish() {
+    const core::Group left = handle_->group.exclude(wanted_->failed.ranks());
+    if (!within_cluster(left)) {
+      register_comm(left, wanted_->word, native_part_, {})->session = handle_->session;
+    }
+    give_(std::exchange(native_part_, MPI_COMM_NULL));
+  }
+
+  HandleUse handle_;
+  MPI_Comm native_part_;
+  GiveComm give_;
+  std::optional<Agreeing> agreeing_;
+  std::optional<core::Decision> wanted_;
+};
+
 Part try_part(const GridComm& parent, const core::Decision& decision) {
   Part part;
   try {
@@ -88,25 +150,31 @@ Part try_part(const GridComm& parent, const core::Decision& decision) {
 }  // namespace
 
 int shrink(const GridCommRef& comm, MPI_Comm* newcomm) {
-  core::Decision decision = Agreeing(comm, 0, Agreeing::Call::Shrink).wait();
-  while (true) {
-    Part part = try_part(*comm, decision);
-    core::Decision outcome = Agreeing(comm, part.good() ? kMade : 0, Agreeing::Call::Shrink).wait();
-    if ((outcome.flags & kMade) == 0) {
-      if (part.thrown) std::rethrow_exception(part.thrown);
-      if (!part.good()) return part.code;
-      part.drop();
-      throw MpiError(MPI_ERR_OTHER,
-                     "the native MPI library of another member could not make its part of the "
-                     "communicator (it may have too many)");
-    }
-    if (outcome.failed == decision.failed) {
-      *newcomm = part.made;
-      return MPI_SUCCESS;
-    }
-    part.drop();  // more have failed meanwhile
-    decision = std::move(outcome);
+  const core::Decision decision = Agreeing(comm, 0, Agreeing::Call::Shrink).wait();
+  Part part = try_part(*comm, decision);
+  if (made_everywhere(agree_on_outcome(comm, decision, part.good()).wait())) {
+    *newcomm = part.made;
+    return MPI_SUCCESS;
   }
+  if (part.thrown) std::rethrow_exception(part.thrown);
+  if (!part.good()) return part.code;
+  part.drop();
+  throw_unmade();
+}
+
+int shrink_later(const GridCommRef& comm, GiveComm give, MPI_Request* request) {
+  MPI_Comm made = MPI_COMM_NULL;
+  if (comm->inter || comm->has_company()) {
+    const int code = shrink(comm, &made);
+    if (code != MPI_SUCCESS) return code;
+    give(made);
+    return native.Ibarrier(MPI_COMM_SELF, request);
+  }
+  const int code = make_native_part(*comm, fresh_context(), &made);
+  if (code != MPI_SUCCESS) return code;
+  settle_handles();
+  give(MPI_COMM_NULL);
+  return make_request(std::make_unique<ShrinkingLater>(comm, made, std::move(give)), request);
 }
 
 }  // namespace isthmus::face

@@ -119,9 +119,14 @@ int shrink(MPI_Comm comm, MPI_Comm* newcomm, const char* function) {
   return on_grid(found, function, [&] { return face::shrink(found, newcomm); });
 }
 
-int ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request, const char* function) {
-  const int code = shrink(comm, newcomm, function);
+int ishrink(MPI_Comm comm, const GiveComm& give, MPI_Request* request, const char* function) {
+  if (const GridCommRef found = spanning(comm)) {
+    return on_grid(found, function, [&] { return shrink_later(found, give, request); });
+  }
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = shrink(comm, &made, function);
   if (code != MPI_SUCCESS) return code;
+  give(made);
   return native.Ibarrier(MPI_COMM_SELF, request);
 }
 

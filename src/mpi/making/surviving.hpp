@@ -1,6 +1,7 @@
 // The functions of the forum's text on fault tolerance (ULFM), for communicators of every kind.
 #pragma once
 
+#include "mpi/making/comm_shrink.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face::survival {
@@ -13,8 +14,8 @@ namespace isthmus::face::survival {
 int revoke(MPI_Comm comm, const char* function);
 int is_revoked(MPI_Comm comm, int* flag, const char* function);
 int shrink(MPI_Comm comm, MPI_Comm* newcomm, const char* function);
-/// Shrinks before it returns; the request is complete then.
-int ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request, const char* function);
+/// As shrink_later.
+int ishrink(MPI_Comm comm, const GiveComm& give, MPI_Request* request, const char* function);
 int agree(MPI_Comm comm, int* flag, const char* function);
 int iagree(MPI_Comm comm, int* flag, MPI_Request* request, const char* function);
 int failure_ack(MPI_Comm comm, const char* function);

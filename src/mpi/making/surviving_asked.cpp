@@ -58,8 +58,10 @@ int isthmus_survival_shrink(const void* comm, void* newcomm) {
   return survival::shrink(comm_at(comm), static_cast<MPI_Comm*>(newcomm), "isthmus_comm_shrink");
 }
 int isthmus_survival_ishrink(const void* comm, void* newcomm, void* request) {
-  return survival::ishrink(comm_at(comm), static_cast<MPI_Comm*>(newcomm), request_at(request),
-                           "isthmus_comm_ishrink");
+  auto* const place = static_cast<MPI_Comm*>(newcomm);
+  return survival::ishrink(
+      comm_at(comm), [place](MPI_Comm made) { *place = made; }, request_at(request),
+      "isthmus_comm_ishrink");
 }
 int isthmus_survival_agree(const void* comm, int* flag) {
   return survival::agree(comm_at(comm), flag, "isthmus_comm_agree");
@@ -92,11 +94,11 @@ int isthmus_survival_shrink_f(int comm, int* newcomm) {
     return survival::shrink(from_fortran(comm), made, "isthmus_comm_shrink");
   });
 }
+// It waits: the subroutine copies the handle when this returns.
 int isthmus_survival_ishrink_f(int comm, int* newcomm, int* request) {
   return made_for_fortran<MPI_Request>(request, [comm, newcomm](MPI_Request* begun) {
-    return made_for_fortran<MPI_Comm>(newcomm, [comm, begun](MPI_Comm* made) {
-      return survival::ishrink(from_fortran(comm), made, begun, "isthmus_comm_ishrink");
-    });
+    const int code = isthmus_survival_shrink_f(comm, newcomm);
+    return code == MPI_SUCCESS ? native.Ibarrier(MPI_COMM_SELF, begun) : code;
   });
 }
 int isthmus_survival_agree_f(int comm, int* flag) {
