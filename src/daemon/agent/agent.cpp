@@ -68,6 +68,7 @@ class Agent {
   void serve(const ControlMessage& message);
   void part(const ControlMessage& message);
   void forget(const ControlMessage& message);
+  void tell_spare(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -116,7 +117,8 @@ class Agent {
   std::unique_ptr<GuestDoor> guest_door_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
-  Surroundings around_;  // from `link`
+  std::map<std::string, bool> spares_;  // for it: those that have joined, and whether they stay
+  Surroundings around_;                 // from `link`
   RankJob job_;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
@@ -180,6 +182,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"serve", &Agent::serve},
                                                        {"part", &Agent::part},
                                                        {"failed", &Agent::forget},
+                                                       {"spare", &Agent::tell_spare},
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
@@ -248,6 +251,7 @@ std::string Agent::metrics() const {
   return metrics_text(configure_->job, world_,
                       {.links = gateways_->counts(),
                        .joined = gateways_->joined_ranks(),
+                       .spares = spares_,
                        .direct = gateways_->direct_stats(),
                        .crossings = gateways_->crossing_stats(),
                        .doors = doors()});
@@ -391,6 +395,13 @@ void Agent::forget(const ControlMessage& message) {
   const FailedRequest request = read_failed(message.body);
   log::warn("{}", request.message);
   if (gateways_) gateways_->failed(request);
+}
+
+// It may come before `configure`. The launcher tells it again to gateways that come later.
+void Agent::tell_spare(const ControlMessage& message) {
+  const net::control::Spare news = read_spare(message.body);
+  spares_[news.cluster] = !news.left;
+  if (gateways_) gateways_->spare(news);
 }
 
 void Agent::spawn(const ControlMessage& message) {

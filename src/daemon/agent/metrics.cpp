@@ -138,6 +138,11 @@ std::string metrics_text(const std::string& job, const core::World& world,
               [](const auto& cluster) { return cluster.size; });
   of_clusters("isthmus_ranks_joined", "Ranks of the cluster that have called MPI_Init.",
               [&](const auto& cluster) { return counts.joined.at(cluster.name); });
+  text.family("isthmus_spare_joined", "gauge",
+              "1: the spare cluster has joined while the program runs. 0: it has left.");
+  for (const auto& [cluster, is_there] : counts.spares) {
+    text.sample({{"run", job}, {"cluster", cluster}}, is_there ? 1 : 0);
+  }
   add_totals(text, job, world, counts);
   add_doors(text, job, counts.doors);
   return text.text();

@@ -14,7 +14,8 @@ namespace isthmus::daemon {
 
 struct JobCounts {
   std::vector<LinkCount> links{};
-  std::map<std::string, int> joined{};  ///< ranks, by those clusters whose agent this is
+  std::map<std::string, int> joined{};   ///< ranks, by those clusters whose agent this is
+  std::map<std::string, bool> spares{};  ///< that have joined a running run: false if they left
   /// The lists of docs/control.md's `stats`.
   nlohmann::json direct = nlohmann::json::array(), crossings = nlohmann::json::array();
   DoorCounts doors{};

@@ -35,10 +35,13 @@ TEST(MetricsText, HasASampleForEachLink) {
   count.messages = 7;
   count.rtt = std::chrono::microseconds(11'600);
   count.silence = std::chrono::milliseconds(42'500);
-  const std::string text =
-      metrics_text("job", world(), {.links = {count}, .joined = {{"a\"b", 3}}});
+  const std::string text = metrics_text(
+      "job", world(),
+      {.links = {count}, .joined = {{"a\"b", 3}}, .spares = {{"south", true}, {"north", false}}});
   EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{run=\"job\",cluster=\"a\\\"b\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("isthmus_ranks{run=\"job\",cluster=\"a\\\"b\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_spare_joined{run=\"job\",cluster=\"south\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_spare_joined{run=\"job\",cluster=\"north\"} 0\n"));
   // The agent of that cluster knows how many have joined; here it would be 0.
   EXPECT_THAT(text, Not(HasSubstr("cluster=\"c\"")));
   EXPECT_THAT(text, HasSubstr("isthmus_build_info{version=\"" ISTHMUS_VERSION "\"} 1\n"));
@@ -157,6 +160,7 @@ TEST(MetricsText, IsWhatThePageSays) {
   Families code = families_of(metrics_text("job", world(),
                                            {.links = {link},
                                             .joined = {{"c", 1}},
+                                            .spares = {{"d", true}},
                                             .direct = {count},
                                             .crossings = {count},
                                             .doors = {{"metrics", {}}}}));

@@ -330,6 +330,14 @@ FailedRequest read_failed(const json& body) {
   return {static_cast<std::size_t>(keys.count("cluster", 0)), keys.get<std::string>("message")};
 }
 
+net::control::Spare read_spare(const json& body) {
+  const Keys keys(body, "spare");
+  const auto state = keys.get<std::string>("state");
+  if (state != "joined" && state != "left") keys.wrong("state", "must be 'joined' or 'left'");
+  return {static_cast<std::uint64_t>(keys.count("number", 0)), keys.get<std::string>("cluster"),
+          state == "left", keys.get<std::string>("message")};
+}
+
 AnswerRequest read_answer(const json& body) {
   const Keys keys(body, "answer");
   AnswerRequest request;

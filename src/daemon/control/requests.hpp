@@ -13,6 +13,7 @@
 #include "core/base/wipe.hpp"
 #include "core/router/router.hpp"
 #include "core/world/world.hpp"
+#include "net/control/control_body.hpp"
 #include "net/door/service.hpp"
 
 namespace isthmus::daemon {
@@ -159,6 +160,7 @@ JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
 FailedRequest read_failed(const nlohmann::json& body);
+net::control::Spare read_spare(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
 /// The time that a native launcher has to end by itself before a signal. Empty: the agent's
 /// default.

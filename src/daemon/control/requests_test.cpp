@@ -146,6 +146,8 @@ TEST(Requests, WrongKeysAreNamed) {
       {failure(read_failed, {{"op", "failed"}, {"cluster", -1}, {"message", ""}}),
        "failed.cluster"},
       {failure(read_failed, {{"op", "failed"}, {"cluster", 1}}), "failed.message is missing"},
+      {failure(read_spare, {{"op", "spare"}, {"cluster", "c"}, {"state", "gone"}}), "spare.state"},
+      {failure(read_spare, {{"op", "spare"}, {"number", -1}, {"state", "left"}}), "spare.number"},
       {failure(read_spawn, with(spawn(), "/parts/0/n", 0)), "spawn.parts[0].n"},
       {failure(read_spawn, with(spawn(), "/parts/0/n", 1e30)), "spawn.parts[0].n"},
       {failure(read_spawn, with(spawn(), "/parts/1/argv", json::array())), "spawn.parts[1].argv"},

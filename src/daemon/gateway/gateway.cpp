@@ -87,6 +87,12 @@ void Gateway::failed(std::size_t cluster, const std::string& message) {
   state_->act();
 }
 
+void Gateway::spare(const net::control::Spare& news) {
+  if (state_->over()) return;
+  state_->processes.tell(news);
+  state_->act();
+}
+
 void Gateway::fault(const std::string& message, int code) {
   if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);
 }

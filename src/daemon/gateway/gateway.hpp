@@ -222,6 +222,9 @@ class Gateway {
   /// it is refused. Not from a slot.
   void failed(std::size_t cluster, const std::string& message);
 
+  /// Tells all processes, also those that join later. It ignores news that it has heard.
+  void spare(const net::control::Spare& news);
+
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call GatewayUser::fault.
   void fault(const std::string& message, int code);

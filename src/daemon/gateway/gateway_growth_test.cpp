@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 #include "daemon/gateway/gateway_testbed.hpp"
@@ -80,6 +81,33 @@ TEST(Growth, WhoJoinsLaterLearnsOfWhatCameBetween) {
   grow(bed, second, 2);
   join(bed, first, 2, 2, 0);
   await_size(bed.rank(2), 4);
+  bed.leave_all();
+}
+
+TEST(Growth, NewsOfSpareClustersReachesAllAndThoseThatJoinLater) {
+  Testbed bed({.sizes = {1, 1}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const std::vector<core::Growth> growths{growth(2, 0, 1, 1)};
+  grow(bed, growths, 2);
+  bed.on_io([&] {
+    for (int twice = 0; twice < 2; ++twice) bed.gateway(0).spare({0, "d", false, "it has joined"});
+    return 0;
+  });
+  net::EndpointConfig config = bed.config(0);
+  for (const core::Growth& each : growths) config.world.grow(each);
+  config.node = 2;
+  std::atomic<int> heard = 0;
+  config.changed = [&heard](net::ClusterChange change, const std::string& cluster,
+                            const std::string& why) {
+    EXPECT_EQ(change, net::ClusterChange::Joined);
+    EXPECT_EQ(cluster + ": " + why, "d: it has joined");
+    ++heard;
+  };
+  bed.adopt(net::Endpoint::join(config, bed.on_fault(2)));
+  while (heard == 0) bed.rank(2).wait_event(bed.rank(2).events(), 10ms);
+  bed.exchange(2, 1, 8);
+  EXPECT_EQ(heard, 1);
   bed.leave_all();
 }
 

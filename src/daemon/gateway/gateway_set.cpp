@@ -229,6 +229,12 @@ void GatewaySet::failed(const FailedRequest& request) {
   }
 }
 
+void GatewaySet::spare(const net::control::Spare& news) {
+  for (const GatewayMember& member : state_->members) {
+    member.want([news](Gateway& gateway) { gateway.spare(news); });
+  }
+}
+
 void GatewaySet::ask_where(bool traces) {
   for (const GatewayMember& member : state_->members) {
     member.want([traces](Gateway& gateway) { gateway.ask_where(traces); });

@@ -54,6 +54,9 @@ class GatewaySet {
   /// As Gateway::failed, for all gateways.
   void failed(const FailedRequest& request);
 
+  /// As Gateway::spare, for all gateways.
+  void spare(const net::control::Spare& news);
+
   /// As Gateway::ask_crossed.
   void ask_crossed();
 

@@ -77,6 +77,7 @@ std::optional<int> Processes::join(Peer& peer, const std::string& host) {
     gateway_.peers.tell(peer, net::control::Grown{core::growth_to_json(growth)});
   }
   for (const net::control::Failed& failure : failures_) gateway_.peers.tell(peer, failure);
+  for (const net::control::Spare& news : spares_) gateway_.peers.tell(peer, news);
   return all_joined(cluster.part) ? std::optional(cluster.part) : std::nullopt;
 }
 
@@ -108,6 +109,13 @@ void Processes::forget(std::size_t cluster, const std::string& why) {
   }
   failures_.push_back({cluster, why});
   gateway_.peers.tell_processes(failures_.back());
+}
+
+void Processes::tell(const net::control::Spare& news) {
+  const auto same = [&news](const net::control::Spare& one) { return one.number == news.number; };
+  if (std::ranges::any_of(spares_, same)) return;
+  spares_.push_back(news);
+  gateway_.peers.tell_processes(news);
 }
 
 bool Processes::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {

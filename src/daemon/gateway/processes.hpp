@@ -36,6 +36,8 @@ class Processes final : private PeerKind {
   /// The cluster has failed: its processes are gone, the others learn it, and those that join
   /// later.
   void forget(std::size_t cluster, const std::string& why);
+  /// These learn it, and those that join later; once.
+  void tell(const net::control::Spare& news);
   /// False: that is not connected here.
   bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
@@ -75,6 +77,7 @@ class Processes final : private PeerKind {
   std::map<core::NodeId, Process> processes_;
   std::vector<core::Growth> growths_;           // of the world, ever
   std::vector<net::control::Failed> failures_;  // of clusters, ever
+  std::vector<net::control::Spare> spares_;     // news of them, ever; the launcher bounds them
   bool told_gone_on_ = false;  // to the user: some process goes on without this gateway
 };
 

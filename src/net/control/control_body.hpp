@@ -235,13 +235,30 @@ struct Failed {
   bool operator==(const Failed&) const = default;
 };
 
+/// A spare cluster has joined the run, or has left it, while it goes on. Gateways say it to their
+/// processes.
+struct Spare {
+  std::uint64_t number = 0;  ///< of such news in this run, from 0 on
+  std::string cluster{};
+  bool left = false;
+  std::string message{};  ///< a sentence
+  static constexpr auto kName = "spare";
+  static void fields(auto& self, auto&& field) {
+    field("number", self.number);
+    field("cluster", self.cluster);
+    field("left", self.left);
+    field("message", self.message);
+  }
+  bool operator==(const Spare&) const = default;
+};
+
 }  // namespace control
 
 using ControlBody =
     std::variant<control::Joined, control::Abort, control::Fault, control::Link, control::Lost,
                  control::Without, control::Silent, control::Heard, control::Other, control::Count,
                  control::Crossed, control::Where, control::Here, control::Ask, control::Answer,
-                 control::Grown, control::Parted, control::Failed>;
+                 control::Grown, control::Parted, control::Failed, control::Spare>;
 
 /// A question of this size fits a frame, even if each of its bytes is escaped in JSON.
 inline constexpr std::size_t kMostAsked = 30'000;

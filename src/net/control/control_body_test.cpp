@@ -36,7 +36,8 @@ std::vector<ControlBody> one_of_each() {
           Answer{7, "{\"port\":\"p\"}"},
           Grown{"{\"index\":2}"},
           Parted{"isthmus-1", "it ended"},
-          Failed{1, "cluster \"west\" has failed: its job has ended"}};
+          Failed{1, "cluster \"west\" has failed: its job has ended"},
+          Spare{3, "south", true, "cluster \"south\": it has left"}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {

@@ -35,6 +35,10 @@ struct Sight {
 /// EndpointConfig::lend_from of a process that lends nothing.
 inline constexpr std::size_t kLendNothing = std::numeric_limits<std::size_t>::max();
 
+/// A change of a cluster while a process runs. It has joined as a spare one, has left, or its
+/// processes have failed.
+enum class ClusterChange : std::uint8_t { Joined = 0, Left = 1, Failed = 2 };
+
 /// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
   core::World world;
@@ -60,6 +64,9 @@ struct EndpointConfig {
   /// end. On the I/O thread, or a thread in a wait or a send: no MPI, no blocking, no call
   /// of this endpoint. `message`: why, a sentence. May be empty.
   std::function<void(std::size_t cluster, const std::string& message)> failed{};
+  /// Told what becomes of clusters, by their names, also of those that have failed. As `failed`.
+  std::function<void(ClusterChange change, const std::string& cluster, const std::string& message)>
+      changed{};
 };
 
 class Endpoint {

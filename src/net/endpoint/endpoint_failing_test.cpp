@@ -80,6 +80,11 @@ class EndpointFailing : public testing::Test {
           }
           if (node == 0 && cluster == held_at_) held_.arrive_and_wait();
         };
+        config.changed = [this, node](ClusterChange change, const std::string& cluster,
+                                      const std::string&) {
+          const std::lock_guard lock(mutex_);
+          changed_[static_cast<std::size_t>(node)].emplace_back(change, cluster);
+        };
         return Endpoint::join(std::move(config), [this, node](const std::string& sentence, int) {
           const std::lock_guard lock(mutex_);
           faults_[static_cast<std::size_t>(node)] = sentence;
@@ -97,6 +102,11 @@ class EndpointFailing : public testing::Test {
   std::vector<std::string> told(int r) {
     const std::lock_guard lock(mutex_);
     return told_[static_cast<std::size_t>(r)];
+  }
+
+  std::vector<std::pair<ClusterChange, std::string>> changed(int r) {
+    const std::lock_guard lock(mutex_);
+    return changed_[static_cast<std::size_t>(r)];
   }
 
   // Until `done` or for a minute.
@@ -148,6 +158,7 @@ class EndpointFailing : public testing::Test {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::mutex mutex_;
   std::string faults_[kProcesses];
+  std::vector<std::pair<ClusterChange, std::string>> changed_[kProcesses];
   std::vector<std::string> told_[kProcesses];
   // The I/O of process 0 stops there, when it hears that this cluster has failed.
   std::optional<std::size_t> held_at_;
@@ -313,6 +324,29 @@ TEST_F(EndpointFailing, MemoryThatIsGivenUpIsNotTouched) {
     EXPECT_TRUE(std::ranges::all_of(dropped.bytes, [](std::byte b) { return b == std::byte{1}; }));
   }
   exchange(0, 2);
+}
+
+TEST_F(EndpointFailing, NewsOfClustersComesOnceAndInOrder) {
+  join(2);
+  const control::Spare joins{0, "d", false, "it has joined"}, leaves{1, "d", true, "it has left"};
+  hubs_[1]->say(0, leaves);
+  exchange(2, 0);
+  EXPECT_TRUE(changed(0).empty());
+  for (const auto& hub : hubs_) {
+    hub->say(0, joins);
+    hub->say(0, leaves);
+  }
+  fail();
+  ASSERT_TRUE(wait_until(0, [&] { return changed(0).size() >= 3; }));
+  hubs_[0]->say(0, control::Spare{2, "d", false, "it has joined"});
+  ASSERT_TRUE(wait_until(0, [&] { return changed(0).size() >= 4; }));
+  auto found = changed(0);
+  EXPECT_EQ(std::erase(found, std::pair(ClusterChange::Failed, std::string("b"))), 1);
+  const std::vector<std::pair<ClusterChange, std::string>> expected{
+      {ClusterChange::Joined, "d"}, {ClusterChange::Left, "d"}, {ClusterChange::Joined, "d"}};
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(changed(2).size(), 1);
+  others_leave();
 }
 
 TEST_F(EndpointFailing, AClusterThatIsStillToComeMayHaveFailed) {

@@ -188,6 +188,18 @@ void Endpoint::Io::learn(Gate& /*gate*/, const control::Failed& news) {
   });
 }
 
+// One gateway after another says so, in any order.
+void Endpoint::Io::learn(Gate& /*gate*/, const control::Spare& news) {
+  if (news.number >= spares) early_spares.emplace(news.number, news);
+  while (!early_spares.empty() && early_spares.begin()->first == spares) {
+    const control::Spare next = early_spares.begin()->second;
+    early_spares.erase(early_spares.begin());
+    ++spares;
+    const auto change = next.left ? ClusterChange::Left : ClusterChange::Joined;
+    if (config.changed) config.changed(change, next.cluster, next.message);
+  }
+}
+
 void Endpoint::Io::forget(std::size_t index, const std::string& why) {
   if (index == config.world.cluster_of(config.node)) {
     return fault("the run goes on without this cluster: " + why, 1);
@@ -196,6 +208,7 @@ void Endpoint::Io::forget(std::size_t index, const std::string& why) {
   const auto first = static_cast<core::NodeId>(cluster.first);
   const auto count = static_cast<core::NodeId>(cluster.size);
   if (config.failed) config.failed(index, why);
+  if (config.changed) config.changed(ClusterChange::Failed, cluster.name, why);
   direct->forget(index);
   ways.forget(first, count);
   {

@@ -88,6 +88,7 @@ struct Endpoint::Io final : DirectUser {
   void learn(Gate& gate, const control::Heard& body) { ways.heard(gate.index, body.cluster); }
   void learn(Gate& gate, const control::Abort& abort);
   void learn(Gate& gate, const control::Failed& news);
+  void learn(Gate& gate, const control::Spare& news);
   void learn(Gate& /*gate*/, const control::Fault& body) { fault(body.message, body.code); }
   void learn(Gate& /*gate*/, const auto& /*body*/) {}
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
@@ -123,11 +124,13 @@ struct Endpoint::Io final : DirectUser {
   core::Ways ways{0, 0};  // by index of gates
   Pump pump;
   std::shared_ptr<Direct> direct;
-  bool open = false;                                 // all gates are ready: frames flow
-  std::map<std::size_t, DirectCount> told_crossed;   // by cluster
-  std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
-  std::map<std::size_t, std::string> failed;         // clusters, also of growths to come; why
-  std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
+  bool open = false;                                     // all gates are ready: frames flow
+  std::map<std::size_t, DirectCount> told_crossed;       // by cluster
+  std::map<std::size_t, core::Growth> early;             // growths whose predecessors have not come
+  std::map<std::size_t, std::string> failed;             // clusters, also of growths to come; why
+  std::map<std::uint64_t, control::Spare> early_spares;  // news before which others are missing
+  std::uint64_t spares = 0;                              // number of the next news
+  std::set<std::pair<int, core::NodeId>> passed_on;      // who goes on without which gateway
   bool said_bye = false;
   std::atomic<std::uint64_t> sent_again{0};
   std::atomic<bool> woken{false};
