@@ -12,6 +12,7 @@ module isthmus
   public :: isthmus_clusters, isthmus_cluster, isthmus_cluster_of, isthmus_cluster_size
   public :: isthmus_cluster_name, isthmus_link, isthmus_cluster_comm
   public :: isthmus_channels, isthmus_channel_name, isthmus_channel_comm
+  public :: isthmus_changes, isthmus_change
   public :: isthmus_err_proc_failed, isthmus_err_proc_failed_pending, isthmus_err_revoked
   public :: isthmus_comm_revoke, isthmus_comm_is_revoked, isthmus_comm_shrink, isthmus_comm_agree
   public :: isthmus_comm_ishrink, isthmus_comm_iagree, isthmus_comm_failure_ack
@@ -21,6 +22,10 @@ module isthmus
   integer, parameter, public :: ISTHMUS_LINK_LOCAL = 0    ! the native MPI of a cluster
   integer, parameter, public :: ISTHMUS_LINK_DIRECT = 1   ! processes reach each other
   integer, parameter, public :: ISTHMUS_LINK_GATEWAY = 2  ! gateways forward
+
+  integer, parameter, public :: ISTHMUS_CLUSTER_JOINED = 0 ! processes can be spawned there
+  integer, parameter, public :: ISTHMUS_CLUSTER_LEFT = 1   ! they cannot any more
+  integer, parameter, public :: ISTHMUS_CLUSTER_FAILED = 2 ! its processes have failed
 
   abstract interface
     function ask_number() bind(C)
@@ -54,6 +59,12 @@ module isthmus
       import :: c_int, c_ptr
       integer(c_int), value :: number
       type(c_ptr) :: ask_name
+    end function
+    function ask_change(number, cluster, why) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: number
+      type(c_ptr) :: cluster, why
+      integer(c_int) :: ask_change
     end function
     function ask_link(a, b, latency, rate) bind(C)
       import :: c_int, c_double
@@ -166,18 +177,50 @@ contains
     integer, intent(in) :: number
     character(len=:), allocatable :: name
     procedure(ask_name), pointer :: ask
-    character(kind=c_char), pointer :: text(:)
     type(c_funptr) :: address
-    type(c_ptr) :: start
-    integer :: i
     name = ""
     if (.not. found(question, address)) return
     call c_f_procpointer(address, ask)
-    start = ask(int(number, c_int))
-    call c_f_pointer(start, text, [c_strlen(start)])
-    do i = 1, size(text)
-      name = name // text(i)
+    name = text_at(ask(int(number, c_int)))
+  end function
+
+  function text_at(start) result(text)
+    type(c_ptr), intent(in) :: start
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    text = ""
+    call c_f_pointer(start, letters, [c_strlen(start)])
+    do i = 1, size(letters)
+      text = text // letters(i)
     end do
+  end function
+
+  ! The number of changes of clusters that this process has heard of since it has started.
+  integer function isthmus_changes()
+    procedure(ask_number), pointer :: ask
+    type(c_funptr) :: address
+    isthmus_changes = 0
+    if (.not. found("changes", address)) return
+    call c_f_procpointer(address, ask)
+    isthmus_changes = int(ask())
+  end function
+
+  ! A change, from number 0 on, its cluster and a sentence; -1 if there is none with this number.
+  integer function isthmus_change(number, cluster, why)
+    integer, intent(in) :: number
+    character(len=:), allocatable, intent(out) :: cluster, why
+    procedure(ask_change), pointer :: ask
+    type(c_funptr) :: address
+    type(c_ptr) :: name, sentence
+    isthmus_change = -1
+    cluster = ""
+    why = ""
+    if (.not. found("change", address)) return
+    call c_f_procpointer(address, ask)
+    isthmus_change = int(ask(int(number, c_int), name, sentence))
+    cluster = text_at(name)
+    why = text_at(sentence)
   end function
 
   ! The connection of two clusters, its latency one way in seconds and its rate in bytes a second

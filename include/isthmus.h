@@ -135,6 +135,34 @@ static inline MPI_Comm isthmus_channel_comm(int channel) {
   return comm;
 }
 
+/* The changes of clusters while the program runs (docs/joining.md). */
+enum {
+  ISTHMUS_CLUSTER_JOINED = 0, /* a spare one: MPI_Comm_spawn can start processes there from now on */
+  ISTHMUS_CLUSTER_LEFT = 1,   /* a spare one: it cannot any more */
+  ISTHMUS_CLUSTER_FAILED = 2, /* its processes have failed, and the run goes on */
+};
+
+/* The number of changes that this process has heard of since it has started; 0 without Isthmus.
+ * The news comes to each process by itself, and some hear it earlier than others. */
+static inline int isthmus_changes(void) {
+  int (*ask)(void);
+  void* const found = isthmus_find_("isthmus_topology_changes");
+  memcpy(&ask, &found, sizeof ask);
+  return found ? ask() : 0;
+}
+
+/* A change, from number 0 on: ISTHMUS_CLUSTER_..., or -1 if there is none with this number.
+ * `*cluster` is the cluster's name, `*why` a sentence. Both are valid as long as the program runs;
+ * either pointer may be null. */
+static inline int isthmus_change(int number, const char** cluster, const char** why) {
+  int (*ask)(int, const char**, const char**);
+  void* const found = isthmus_find_("isthmus_topology_change");
+  memcpy(&ask, &found, sizeof ask);
+  if (cluster) *cluster = "";
+  if (why) *why = "";
+  return found ? ask(number, cluster, why) : -1;
+}
+
 /* The communicators of MPICH/MadIII ("MPICH/MadIII: a Cluster of Clusters Enabled MPI
  * Implementation", CCGrid 2003), for the channels that this process is in:
  *   MPI_COMM_NUMBER        their number, which differs by process

@@ -35,6 +35,20 @@ class Cluster(NamedTuple):
     ranks: Sequence[int]  # ascending; a range if they follow each other
 
 
+class ChangeKind(IntEnum):
+    """The changes of clusters while the program runs (docs/joining.md)."""
+
+    JOINED = 0  # a spare one: MPI_Comm_spawn can start processes there from now on
+    LEFT = 1  # a spare one: it cannot any more
+    FAILED = 2  # its processes have failed, and the run goes on
+
+
+class Change(NamedTuple):
+    kind: ChangeKind
+    cluster: str
+    why: str  # a sentence
+
+
 _library = ctypes.CDLL(None)  # all that the process has loaded, so also what Isthmus preloads
 try:
     _several = _library.isthmus_topology_clusters() > 1
@@ -100,6 +114,22 @@ def channels() -> dict[str, MPI.Intracomm]:
         )
         for number in range(_library.isthmus_topology_channels())
     }
+
+
+def changes(first: int = 0) -> list[Change]:
+    """The changes of clusters that this process has heard of since it has started, from number
+    `first` on."""
+    try:
+        number = int(_library.isthmus_topology_changes())
+    except AttributeError:
+        return []
+    found: list[Change] = []
+    for each in range(first, number):
+        name, why = ctypes.c_char_p(), ctypes.c_char_p()
+        kind = _library.isthmus_topology_change(each, ctypes.byref(name), ctypes.byref(why))
+        texts = [(text.value or b"").decode(errors="replace") for text in (name, why)]
+        found.append(Change(ChangeKind(kind), *texts))
+    return found
 
 
 def user_comm() -> list[MPI.Intracomm]:

@@ -23,6 +23,8 @@ BY_ADDRESS = ("_free", "_disconnect")
 TOPOLOGY = tuple(
     f"isthmus_topology_{name}"
     for name in (
+        "change",
+        "changes",
         "channel_comm",
         "channel_comm_f",
         "channel_name",

@@ -29,6 +29,7 @@
 #include "mpi/native/face.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/p2p/drain.hpp"
+#include "mpi/process/cluster_changes.hpp"
 #include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/file_service.hpp"
 #include "mpi/process/files_left_open.hpp"
@@ -173,6 +174,10 @@ std::unique_ptr<Grid> make_grid(const Environment& environment) {
   config.survives = environment.survives;
   config.failed = [](std::size_t cluster, const std::string& why) {
     FailedClusters::all().add(cluster, why);
+  };
+  ClusterChanges::all().begin(setting("ISTHMUS_SPARE"));
+  config.changed = [](net::ClusterChange kind, const std::string& cluster, const std::string& why) {
+    ClusterChanges::all().add(kind, cluster, why);
   };
   config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {
     return whereabouts(rank, sight);

@@ -1,6 +1,7 @@
 // MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid. The native
 // library's sets are extended by isthmus://cluster/NAME of each cluster, isthmus://grid/NAME of
-// each inner grid, and isthmus://spare/NAME of each spare cluster, which has no members.
+// each inner grid, and isthmus://spare/NAME of each spare cluster, which has no members. Spare
+// clusters may join later: their sets follow, and none is taken away.
 #include <strings.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "mpi/comm/session.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/face.hpp"
+#include "mpi/process/cluster_changes.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
@@ -55,14 +57,6 @@ const std::vector<InnerGrid>& inner_grids() {
   return known;
 }
 
-const std::vector<std::string>& spare_clusters() {
-  static const std::vector<std::string> known = [] {
-    const char* const said = setting("ISTHMUS_SPARE");
-    return split(said == nullptr ? "" : said, ',');
-  }();
-  return known;
-}
-
 std::optional<core::Group> members_of_grid(const InnerGrid& inner) {
   std::optional<core::Group> found;
   for (const core::Cluster& cluster : grid()->part()) {
@@ -82,7 +76,7 @@ std::vector<std::string> our_sets() {
   for (const InnerGrid& inner : inner_grids()) {
     if (members_of_grid(inner)) names.push_back(kGrids + inner.name);
   }
-  for (const std::string& spare : spare_clusters()) names.push_back(kSpares + spare);
+  for (const std::string& spare : ClusterChanges::all().spares()) names.push_back(kSpares + spare);
   return names;
 }
 
@@ -98,7 +92,7 @@ std::optional<core::Group> members_of(const char* name) {
   for (const InnerGrid& inner : inner_grids()) {
     if (name == kGrids + inner.name) return members_of_grid(inner);
   }
-  for (const std::string& spare : spare_clusters()) {
+  for (const std::string& spare : ClusterChanges::all().spares()) {
     if (name == kSpares + spare) return core::Group{};
   }
   return std::nullopt;

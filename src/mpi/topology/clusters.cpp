@@ -11,6 +11,7 @@
 #include "core/world/world.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/cluster_changes.hpp"
 #include "mpi/process/grid.hpp"
 
 namespace isthmus::face {
@@ -192,3 +193,12 @@ int isthmus_topology_channel_comm(int channel, void* comm) {
 }
 
 int isthmus_topology_channel_comm_f(int channel) { return in_fortran(channel_at(channel)); }
+
+int isthmus_topology_changes() { return ClusterChanges::all().count(); }
+
+int isthmus_topology_change(int number, const char** cluster, const char** why) {
+  const ClusterChanges::Change* const change = ClusterChanges::all().at(number);
+  if (cluster != nullptr) *cluster = change == nullptr ? "" : change->cluster.c_str();
+  if (why != nullptr) *why = change == nullptr ? "" : change->why.c_str();
+  return change == nullptr ? -1 : static_cast<int>(change->kind);
+}

@@ -25,4 +25,9 @@ const char* isthmus_topology_channel_name(int channel);
 int isthmus_topology_channel_comm(int channel, void* comm);
 /// Its Fortran handle.
 int isthmus_topology_channel_comm_f(int channel);
+/// The number of changes of clusters since this process has started.
+int isthmus_topology_changes();
+/// A net::ClusterChange; -1 if there is none with this number, from 0 on. The texts live as long as
+/// the process; either pointer may be null.
+int isthmus_topology_change(int number, const char** cluster, const char** why);
 }
