@@ -4,9 +4,12 @@ import pytest
 
 from isthmus.base.errors import RunError, UsageError
 from isthmus.grid import grid as grids
+from isthmus.grid.addresses import ANYWHERE
+from isthmus.grid.grid import ClusterSpec
 from isthmus.place.extension import Extensions, extend, ways_to
-from isthmus.place.placement import Part
-from isthmus.place.plan import ClusterPlan, Plan, make_plan
+from isthmus.place.placement import Block, Part
+from isthmus.place.plan import ClusterPlan, Plan, listen_of, make_plan
+from isthmus.place.survival import Survival
 from isthmus.run.spawnplan import Command, grow
 
 THREE = "[cluster.east]\n[cluster.west]\n[cluster.south]\n"
@@ -135,3 +138,25 @@ def test_processes_are_spawned_in_spare_clusters_alone():
     assert (growth.like, growth.cluster.name) == (2, "south/1")
     with pytest.raises(UsageError, match="it has 'east', 'west'; spare: 'south'"):
         grow(sites, [Command(["a"], 1, cluster="north")], home=0, index=2, first=2, part=1)
+
+
+def test_further_hosts_reach_gateways_that_come_later():
+    """As long as all is on this host, they listen for it alone."""
+    plan = planned(THREE, "south")
+    assert plan.listen == "tcp:127.0.0.1:0"
+    assert listen_of(plan, plan.spares[0]) == plan.listen
+    south = ClusterPlan("south", ClusterSpec(host="s1"), Block("south"))
+    plan.listen = listen_of(plan, south)
+    assert plan.listen == ANYWHERE
+    assert listen_of(plan, plan.spares[0]) == ANYWHERE
+    plan.spares[0] = south
+    made = extend(plan, south, [g.node for g in plan.gateways], served(plan))
+    assert made.gateways[0].listen == [ANYWHERE]
+
+
+def test_a_cluster_that_comes_later_may_fail_as_others():
+    everyone = Survival(frozenset("ab"), 1, everyone=True).extended("c", ClusterSpec())
+    assert everyone.may_leave == {"a", "b", "c"}
+    some = Survival(frozenset("ac")).extended("c", ClusterSpec())
+    assert some.may_leave == {"a"}
+    assert some.extended("c", ClusterSpec(may_leave=True)).may_leave == {"a", "c"}

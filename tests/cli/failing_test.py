@@ -166,7 +166,8 @@ GRID = "[cluster.a]\n[cluster.b]\nmay_leave = true\n[cluster.c]\n"
 )
 def test_who_may_leave(text, survive, leaving):
     found = of_run(grids.parse(text, "g.toml"), "abc", survive=survive, least=None)
-    assert found == Survival(frozenset(leaving), 1)
+    everyone = leaving == "abc"
+    assert found == Survival(frozenset(leaving), 1, everyone=everyone)
 
 
 def test_nobody_may_unless_asked():

@@ -26,8 +26,6 @@ def commands() -> dict[str, object]:
 
 
 COMMANDS = commands()
-# `isthmus join` also stands alone, without typer, and has a help of its own.
-WITH_HELP = {name: command for name, command in COMMANDS.items() if name != "join"}
 
 
 def squeezed(text: str) -> str:
@@ -77,16 +75,16 @@ def test_the_list_of_commands_imports_none():
 
 
 def test_there_are_commands():
-    assert {"run", "submit", "lab run", "bench p2p", "profile show", "doctor"} <= set(WITH_HELP)
+    assert {"run", "submit", "lab run", "bench p2p", "profile show", "doctor"} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", WITH_HELP)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_no_text_is_lost(name, monkeypatch, capsys):
     """Rich takes words in brackets for markup."""
     monkeypatch.setenv("COLUMNS", "3000")  # no line is broken
     assert main([*name.split(), "--help"]) == 0
     shown = squeezed(capsys.readouterr().out)
-    assert [line for line in texts(WITH_HELP[name]) if squeezed(line) not in shown] == []
+    assert [line for line in texts(COMMANDS[name]) if squeezed(line) not in shown] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -94,12 +92,11 @@ def test_no_command_installs_completion(name, capsys):
     """`isthmus completion` prints a script; typer's own options write into the user's files."""
     for option in ("--install-completion", "--show-completion"):
         assert all(option not in param.opts for param in COMMANDS[name].params)
-    if name != "join":
-        assert main([*name.split(), "--install-completion"]) == 2
-        assert capsys.readouterr().out == ""
+    assert main([*name.split(), "--install-completion"]) == 2
+    assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("name", WITH_HELP)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_flags_have_no_type(name, capsys):
     assert main([*name.split(), "--help"]) == 0
     assert "<bool>" not in capsys.readouterr().out

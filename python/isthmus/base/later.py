@@ -13,8 +13,8 @@ from isthmus.base.errors import UsageError
 
 # All commands by the groups of the help, in its order.
 GROUPS = {
-    "Run": ("run",),
-    "Queues": ("submit", "jobs", "attach", "cancel", "join"),
+    "Run": ("run", "join", "leave"),
+    "Queues": ("submit", "jobs", "attach", "cancel"),
     "Look": ("ps", "top", "profile", "trace"),
     "Prepare": ("grid", "doctor", "tune", "map", "install", "config"),
     "Lab": ("lab", "bench"),
@@ -23,6 +23,8 @@ GROUPS = {
 _OTHERS = "Other packages"
 # The place of each: a function, or an application of several commands.
 COMMANDS = {
+    "join": "isthmus.seeing.newcomers:join",
+    "leave": "isthmus.seeing.newcomers:leave",
     "jobs": "isthmus.queues.listed:jobs",
     "attach": "isthmus.queues.commands:attach",
     "cancel": "isthmus.queues.commands:cancel",
@@ -40,6 +42,8 @@ COMMANDS = {
 # The list of commands shows these lines about those above. It does not import the commands, which
 # takes a quarter of a second (2026-11). Each line is the first paragraph of the command's own help.
 SUMMARIES = {
+    "join": "Let a further cluster join a run that goes on, as a spare one.",
+    "leave": "Let a spare cluster leave a run that goes on.",
     "jobs": "List the jobs that were submitted from here, and what they wait for.",
     "attach": "Show the output of a submitted job as it comes. Ctrl-C leaves the job alone.",
     "cancel": "Cancel a submitted job: all its parts, queued or running.",

@@ -67,24 +67,13 @@ app.command(
 )(of_queues(run))
 
 
-@app.command(
-    "join",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    add_help_option=False,
-    options_metavar="--key FILE --to HOST:PORT --cluster NAME [OPTION]...",
-)
-def _join(context: typer.Context) -> int:
-    """Start this cluster's agent and connect it to a waiting job (`isthmus join -h`)."""
-    return int(fetch("isthmus.queues.commands:join")(context.args))
-
-
 app.command("help")(about.helper(app))
 app.command()(about.version)
 app.command()(about.completion)
 
 _GROUPS = (*ELSEWHERE, "profile")
 _Parsed = TypeVar("_Parsed")
-_NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS, *ELSEWHERE}
+_NAMES = {"run", "submit", "help", "version", "completion", *COMMANDS, *ELSEWHERE}
 
 
 def _is_command(word: str) -> bool:
@@ -150,6 +139,11 @@ def _check_command(words: Sequence[str]) -> None:
         )
 
 
+def _is_part(words: Sequence[str]) -> bool:
+    """Whether they bring a part of a submitted job to its run (queues/joiner.py)."""
+    return any(word.partition("=")[0] in ("--key", "--to") for word in words)
+
+
 def _options_of_run() -> set[str]:
     group: Any = typer.main.get_command(app)
     return {name for param in group.commands["run"].params for name in param.opts}
@@ -174,6 +168,8 @@ def _command(words: list[str]) -> int:
             return int(fetch("isthmus.job.execution:run")(parse_run(words[1:])))
         if words[:1] == ["submit"]:
             return int(fetch("isthmus.queues.commands:submit")(*parse_submit(words[1:])))
+        if words[:1] == ["join"] and _is_part(words[1:]):
+            return int(fetch("isthmus.queues.commands:join")(words[1:]))
         status = app(words, standalone_mode=False, prog_name="isthmus")
         return status if isinstance(status, int) else 0
     except typer.Exit:

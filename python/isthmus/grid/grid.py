@@ -26,7 +26,9 @@ __all__ = [
     "NetworkSpec",
     "RelaySpec",
     "SharedSpec",
+    "entered",
     "load",
+    "model",
     "parse",
     "two_halves",
 ]
@@ -68,7 +70,7 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     """`files` are the files that are being read, this one last."""
     data = tomltext.parse(text, name)
     wrong = Complaints(text, name)
-    own = _model(data, wrong)
+    own = model(data, wrong)
     if own is None:
         raise wrong.error()
     wrong.doubt()
@@ -85,10 +87,10 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
     wrong.check()
     wrong.extend(gridsense.troubles(own, whole))
     wrong.check()
-    return _entered(whole)
+    return entered(whole)
 
 
-def _entered(grid: Grid) -> Grid:
+def entered(grid: Grid) -> Grid:
     """The grid with `start` as the host where it stands for ssh."""
     return grid.model_copy(
         update={
@@ -99,7 +101,7 @@ def _entered(grid: Grid) -> Grid:
     )
 
 
-def _model(data: dict[str, Any], wrong: Complaints) -> Grid | None:
+def model(data: dict[str, Any], wrong: Complaints) -> Grid | None:
     """The grid without the keys that are wrong in themselves. Returns None if
     too little is left."""
     from pydantic import ValidationError  # noqa: PLC0415  (gridmodels.py says why)

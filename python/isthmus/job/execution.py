@@ -59,6 +59,7 @@ def run(options: RunOptions) -> int:
         survive=options.survive,
         least=options.min_clusters,
         spares=spares,
+        alone=plan.alone,
     )
     shield = not options.dry_run
     commands = [command_of(plan, agent, str(Path.cwd()), shield=shield) for agent in plan.agents]

@@ -34,6 +34,7 @@ from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
 from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
+from isthmus.run.newcomers import Newcomers
 from isthmus.run.ports import Ports
 from isthmus.run.questions import Questions
 from isthmus.run.rankoutput import RankOutput
@@ -87,12 +88,12 @@ class Job:
         )
         self._gathering = Gathering(self._members) if options.trace else None
         self._traces: Gathered | None = None
-        self._lookout = Lookout(
-            plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup, voice
-        )
+        self._ending = Ending()
+        self._newcomers = Newcomers(plan, self._ending, voice)
+        asked = self._abroad.welcome, ports.lookup, self._newcomers.answer
+        self._lookout = Lookout(plan, self._members, self._whereabouts, *asked, voice)
         self._spawning: Spawning | None = None
         self._revival: Revival | None = None
-        self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
         self._watch = latecomers.Watch(
@@ -225,6 +226,7 @@ class Job:
             self._voice,
             self._options.stage,
         )
+        self._newcomers.begin(growing)
         ways = await self._abroad.open(growing, self._options.guests_at)
         self._revival = Revival(
             steps,

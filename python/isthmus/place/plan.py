@@ -366,6 +366,12 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
     return "tcp:127.0.0.1:0"
 
 
+def listen_of(plan: Plan, newcomer: ClusterPlan) -> str:
+    """The addresses of gateways from now on: further hosts may have to reach them."""
+    own = [spec for spec in plan.grid.gateway if spec.serves == [newcomer.name]]
+    return plan.listen if plan.listen == ANYWHERE else _default_listen([newcomer], own)
+
+
 def _spreads(spec: ClusterSpec) -> bool:
     """Whether its ranks may run on other hosts than the agent."""
     return bool(spec.hosts) or spec.launcher in SPREADING or "{command}" in (spec.launch or "")

@@ -1,10 +1,10 @@
 """Runs that go on without clusters that fail: which clusters may (docs/surviving.md)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from isthmus.base.errors import UsageError
-from isthmus.grid.grid import Grid
+from isthmus.grid.grid import ClusterSpec, Grid
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,12 @@ class Survival:
 
     may_leave: frozenset[str]
     least: int = 1
+    everyone: bool = False  # clusters that come later may fail, too
+
+    def extended(self, name: str, spec: ClusterSpec) -> "Survival":
+        """The same with a cluster that has come later."""
+        may = {name} if self.everyone or spec.may_leave else set()
+        return replace(self, may_leave=self.may_leave - {name} | may)
 
 
 def of_run(
@@ -23,9 +29,11 @@ def of_run(
     survive: bool,
     least: int | None,
     spares: Sequence[str] = (),
+    alone: bool = True,
 ) -> Survival | None:
     """For a run over these clusters, with the options of its command line. It is None if no
-    cluster may fail. UsageError if the options contradict each other or the run."""
+    cluster may fail. `alone`: no cluster can join a single one. UsageError if the options
+    contradict each other or the run."""
     leaving = {
         name
         for name in [*names, *spares]
@@ -42,6 +50,6 @@ def of_run(
             f"cluster{'s' if len(names) > 1 else ''}",
             "Give a smaller number.",
         )
-    if not leaving or len(names) + len(spares) == 1:
+    if not leaving or (alone and len(names) + len(spares) == 1):
         return None
-    return Survival(frozenset(leaving), least or 1)
+    return Survival(frozenset(leaving), least or 1, everyone=survive or grid.survive)

@@ -232,7 +232,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         message = message.replace("the following arguments are required", "options are missing")
-        self.exit(2, f"isthmus: {message}\n  See: isthmus join --help\n")
+        self.exit(2, f"isthmus: {message}\n  See: isthmus join --key FILE --help\n")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -105,6 +105,8 @@ class Extending:
             for member in new:
                 for index, why in self._surviving.failures:
                     await member.agent.send("failed", cluster=index, message=why)
+                for told in growing.news:
+                    await member.agent.send("spare", **told)
         except BaseException:
             await self._give_up(made)
             raise

@@ -32,6 +32,8 @@ class Growing:
         self.extensions = extensions or Extensions()
         self.turn = asyncio.Lock()
         self.growths: list[Growth] = []
+        self.news: list[Message] = []
+        """The spare clusters that have joined or left, as agents hear of them."""
         self.parts = 1
         self._members = members
         self._steps = steps
@@ -105,6 +107,13 @@ class Growing:
                 extension.growths.append(growth.index)
             await tell_all(self.with_gateways(), partial(self._tell_member, growth=growth))
         self.parts += 1
+
+    def spread(self, cluster: str, state: str, message: str) -> None:
+        """A spare cluster has joined or left: all gateways tell their processes."""
+        told = {"number": len(self.news), "cluster": cluster, "state": state, "message": message}
+        self.news.append(told)
+        for member in self.with_gateways():
+            self._members.later(member.agent.send("spare", **told))
 
     def with_gateways(self) -> list[Member]:
         return [m for m in self._members if m.plan.gateways and not (m.lost or m.leaving)]

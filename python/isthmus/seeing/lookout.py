@@ -28,6 +28,7 @@ _ASKERS = Limits(total=32, of_network=16, of_site=16)
 
 Welcome = Callable[[Message, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]]
 Published = Callable[[str], Message]
+Newcomers = Callable[[Message], Message]
 
 
 class Lookout:
@@ -40,13 +41,16 @@ class Lookout:
         whereabouts: Whereabouts,
         welcome: Welcome,
         published: Published,
+        newcomers: Newcomers,
         voice: Voice,
     ) -> None:
         """`welcome` gets the connection of another run's launcher that wants to meet, and its first
-        message; `published` returns the port of a name."""
+        message; `published` returns the port of a name; `newcomers` answers who wants
+        clusters to join or leave."""
         self._plan = plan
         self._welcome = welcome
         self._published = published
+        self._newcomers = newcomers
         self._members = members
         self._whereabouts = whereabouts
         self._started = time.time()
@@ -118,6 +122,8 @@ class Lookout:
                 return {"job": self._plan.job, "lines": await self._whereabouts.ask()}
             case "lookup":
                 return self._published(str(asked.get("service")))
+            case "join" | "leave":
+                return self._newcomers(asked)
             case what:
                 return {"error": f"this run does not know the question '{what}'"}
 
@@ -131,6 +137,7 @@ class Lookout:
             "size": self._plan.size,
             "alone": self._plan.alone,
             "clusters": [self._cluster(member) for member in self._members.ranked],
+            "spares": self._spares(),
         }
 
     def _cluster(self, member: Member) -> dict[str, Any]:
@@ -146,6 +153,12 @@ class Lookout:
             "joined": member.cluster.block.size if member.joined else joined,
             "state": _state_of(member),
         }
+
+    def _spares(self) -> list[dict[str, Any]]:
+        """The spare clusters in which nothing runs."""
+        used = {self._plan.places[m.plan.cluster].name for m in self._members if not m.lost}
+        unused = [spare for spare in self._plan.spares if spare.name not in used]
+        return [{"name": spare.name, "host": spare.spec.host or ""} for spare in unused]
 
     # -- asking the agents -------------------------------------------------------------------
 

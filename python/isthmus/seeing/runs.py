@@ -102,10 +102,10 @@ class Line:
             raise
         self._file = self._socket.makefile("rwb")
 
-    def ask(self, what: str) -> dict[str, Any]:
+    def ask(self, what: str, **keys: object) -> dict[str, Any]:
         """Raises GoneError."""
         try:
-            self._file.write(json.dumps({"ask": what}).encode() + b"\n")
+            self._file.write(json.dumps({"ask": what, **keys}).encode() + b"\n")
             self._file.flush()
             answer = json.loads(self._file.readline(MOST_ANSWER))
         except (OSError, ValueError):

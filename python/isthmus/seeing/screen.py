@@ -67,7 +67,11 @@ def live(sight: Sight, *, room: int | None = None) -> RenderableType:
     if sight.alone:
         parts += ["", "One cluster: a native job, whose messages do not go through Isthmus."]
     waits = _waits(sight)
-    left = None if room is None else room - 6 - len(sight.clusters) - (3 if waits else 0)
+    left = (
+        None
+        if room is None
+        else room - 6 - len(sight.clusters) - len(sight.spares) - (3 if waits else 0)
+    )
     if sight.traffic:
         most = None if left is None else max(3, left - 4 - min(len(waits), 3))
         shown, more = _busiest(sight.traffic, most)
@@ -104,6 +108,8 @@ def _clusters(sight: Sight, *, whole: bool) -> Rows:
         counts = [(states.count(state), text) for state, text in _STATES.items()]
         text = "; ".join(f"{count} {text}" for count, text in counts if count)
         rows.add(cluster.name, cluster.host, str(cluster.size), str(cluster.joined), text)
+    for spare in sight.spares:
+        rows.add(spare.name, spare.host, "0", "0", "spare, for MPI_Comm_spawn")
     return rows
 
 

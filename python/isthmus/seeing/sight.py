@@ -1,7 +1,7 @@
 """A run's answers to a viewer as values, and the differences between two of them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -12,6 +12,14 @@ class Cluster:
     size: int
     joined: int
     state: str  # starting, running, ended, lost
+
+
+@dataclass(frozen=True)
+class Spare:
+    """A cluster in which nothing runs yet."""
+
+    name: str
+    host: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,7 @@ class Sight:
     traffic: list[Traffic]
     ranks: list[Rank]
     interval: float = 0.0
+    spares: list[Spare] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -94,6 +103,7 @@ def read(answer: dict[str, Any], before: Sight | None = None) -> Sight:
             )
             for r in answer["ranks"]
         ],
+        spares=[Spare(s["name"], s["host"]) for s in answer.get("spares") or []],
         interval=interval,
     )
 
