@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,35 @@ def test_the_launcher_is_killed(grid: Grid, regrow: Path) -> None:
         running.kill()
         running.communicate(timeout=240)
     grid.check_nothing_is_left()
+
+
+def asked(grid: Grid, running: Running, command: str, *words: object) -> str:
+    """What another command about the run prints."""
+    line = [sys.executable, "-m", "isthmus", command, str(running.pid), *map(str, words)]
+    return subprocess.run(
+        line, env=grid.environment, check=True, stdout=subprocess.PIPE, text=True, timeout=240
+    ).stdout
+
+
+def test_a_cluster_joins_by_ssh(remote: Grid, prefix: Path, regrow: Path) -> None:
+    """All was on this host before, so gateways listened for it alone. One of another host joins. It
+    may fail as the others may, and comes back."""
+    remote.write("[cluster.a]\n[cluster.b]\n")
+    more = remote.folder / "more.toml"
+    more.write_text(f"[cluster.c]\nhost = 'site'\nprefix = '{prefix}'\n")
+    turns = ["nobody:c", "nobody:c"]
+    with remote.start("--survive", "-g", "grid.toml", "-n", 4, regrow, *turns) as running:
+        says(running, "up\n")
+        ranks = json.loads(asked(remote, running, "ps", "--json"))
+        asked(remote, running, "join", "-g", more)
+        until(running, 'cluster "c" has joined')
+        os.kill(next(rank["pid"] for rank in ranks if rank["cluster"] == "b"), signal.SIGKILL)
+        until(running, 'cluster "b" has failed')
+        assert "2 processes run there" in until(running, 'cluster "c" has come')
+        says(running, "up\n")
+        (ssh,) = remote.find("ssh -F", "isthmusd", " gateway")
+        os.kill(ssh, signal.SIGKILL)
+        until(running, 'cluster "c/1" has failed: gateway of cluster c on site: ')
+        assert "2 processes run there" in until(running, 'cluster "c" is back')
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, out) == (0, "4 ranks, sum 6\n"), err
