@@ -15,6 +15,10 @@ using Stream = ConduitStreams::Stream;
 
 // Smaller frames are not worth a call of the compressor.
 constexpr std::size_t kLeastCompressed = 2048;
+// On short paths, where no frame is late (LateFrames). Each delay ends with a timer that wakes the
+// thread, also if data has taken the acknowledgement along. With 1 ms, a gateway that passed on 8 B
+// every 80 us woke 1.15 times for each of them (29 November 2026).
+constexpr Time kNearAckDelay = std::chrono::milliseconds(4);
 
 }  // namespace
 
@@ -86,7 +90,9 @@ void Conduit::fail(std::string reason) {
 
 // A node that passes frames on reports at once what the source may free.
 Time Conduit::ack_delay() const {
-  return in_.in_custody() ? config_.ack_delay : std::max(config_.ack_delay, late_.ack_delay());
+  if (in_.in_custody()) return config_.ack_delay;
+  const Time far = late_.ack_delay();
+  return std::max(config_.ack_delay, far > Time::zero() ? far : kNearAckDelay);
 }
 
 void Conduit::settle(Packet& packet) {

