@@ -57,6 +57,7 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   line->stream = std::move(stream);
   line->since = now();
   line->id = conduit_.stream_up(line->since);
+  if (line->stream->leg() == Stream::Leg::Socket) line->stream->forget_writing();
   const int socket = line->stream->socket().native_handle();
   if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip

@@ -19,6 +19,14 @@ void Stream::wait(Wait what, Ready ready) {
                       ready = std::move(ready)](const std::error_code& error) { ready(error); });
 }
 
+void Stream::forget_writing() {
+  std::error_code error;  // a socket that is gone fails at its first use
+  const auto end = socket_.local_endpoint(error);
+  if (error) return;
+  const int handle = socket_.release(error);
+  if (!error) socket_.assign(end.protocol(), handle, error);
+}
+
 void Stream::close() {
   std::error_code ignored;
   socket_.close(ignored);

@@ -46,6 +46,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Within `ready`, by who gave it: its wait begins again, with the same `ready`. False: it does
   /// not, here.
   virtual bool wait_again(Wait /*what*/) { return false; }
+  /// Its waits have asked for room to write, and asio goes on reporting that there is some, at each
+  /// wait to read (1.22). Ends these reports. No wait is under way.
+  void forget_writing();
   virtual void close();
   virtual Leg leg() const { return Leg::Socket; }
   /// Its bytes go without encryption between hosts, whatever the protection of its socket.
