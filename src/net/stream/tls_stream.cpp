@@ -22,6 +22,9 @@ constexpr std::size_t kRecords = std::size_t{64} * 1024;  // read at a time, the
 // The bytes that are encrypted together, then written. Segments become as large as the kernel
 // allows, and few are smaller.
 constexpr std::size_t kWritten = std::size_t{256} * 1024;
+// If there is less, the first record leaves while the next are being encrypted. A frame of a large
+// message, which a gateway passes on, has as much: it costs one write.
+constexpr std::size_t kMuch = std::size_t{64} * 1024;
 
 }  // namespace
 
@@ -189,7 +192,7 @@ bool TlsStream::encrypt(std::span<const std::byte> bytes, Moved& moved) {
 Stream::Moved TlsStream::write(std::span<const iovec> from) {
   Moved moved = send_records();
   std::size_t offset = 0;  // in the first of `from`
-  const bool much = total(from) >= 8 * kRecord;
+  const bool much = total(from) >= kMuch;
   while (moved.wait == Wait::None && !moved.error && !from.empty()) {
     // Small frames share a record; large ones are encrypted where they stand.
     std::array<std::byte, kRecord> gathered;
@@ -218,7 +221,6 @@ Stream::Moved TlsStream::write(std::span<const iovec> from) {
       offset = 0;
     }
     if (!encrypt(record, moved)) break;
-    // The first record leaves while the next are being encrypted, where they are few.
     const bool leads = !much && moved.bytes <= kRecord;
     if (!leads && records_.size() < kWritten && !from.empty()) continue;
     const Moved sent = send_records();
