@@ -52,6 +52,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void flush();
   /// Frames with payloads that are borrowed (core::Conduit::submit_borrowed) cost a copy less.
   bool borrows() const;
+  /// Bytes of bulk that it writes together, if there are so many.
+  std::size_t batch() const;
   /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
   /// else has come.
   void own();

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/wire/wire.hpp"
+#include "net/conduit/batch.hpp"
 #include "net/conduit/conduit_driver.hpp"
 
 namespace isthmus::net {
@@ -26,10 +27,12 @@ struct ConduitDriver::Line {
   bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;
-  bool probing = false;                 // a wide Ping goes over it, and is not answered yet
-  core::Time since{};                   // when it came up
-  bool far = false;                     // a round trip is core::kFarRoundTrip or longer
-  bool blocked = false;                 // waits until the stream can take more
+  bool probing = false;     // a wide Ping goes over it, and is not answered yet
+  core::Time since{};       // when it came up
+  bool far = false;         // a round trip is core::kFarRoundTrip or longer
+  bool blocked = false;     // waits until the stream can take more
+  core::Time blocked_at{};  // since when
+  Batch batch;
   bool rests = false;                   // waits until the stream can be read
   std::deque<core::PacketPtr> packets;  // being written
   std::size_t written = 0;              // of the first of them

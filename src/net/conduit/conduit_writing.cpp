@@ -32,9 +32,15 @@ void ConduitDriver::write_all() {
   }
 }
 
+std::size_t ConduitDriver::batch() const {
+  if (lines_.size() != 1) return core::StreamPlan::kAlone;
+  const Line& line = *lines_.front();
+  if (line.far || line.stream->leg() != Stream::Leg::Socket) return core::StreamPlan::kAlone;
+  return line.batch.bytes(!line.stream->gathers());
+}
+
 void ConduitDriver::write(const LinePtr& line) {
-  const std::size_t limit =
-      lines_.size() > 1 && line->far ? plan_.turn() : core::StreamPlan::kAlone;
+  const std::size_t limit = lines_.size() > 1 && line->far ? plan_.turn() : batch();
   while (conduit_.has_output() && write_batch(line, limit)) {
   }
 }
@@ -140,6 +146,7 @@ bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit, bool wit
     if (pacer_ && bytes > 0) pacer_->sent(bytes);
     if (!due && conduit_.has_output(line->id)) pacer_->wait(shared_from_this());
     if (line->packets.empty()) return false;
+    line->batch.taken();
   }
   write_packets(line);
   return !line->blocked && line->up;
@@ -176,8 +183,10 @@ void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts
   }
   if (moved.wait == Stream::Wait::None) return;
   line->blocked = true;
+  line->blocked_at = now();
   line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
     line->blocked = false;
+    line->batch.was_full(now() - line->blocked_at);
     if (self->closed_ || !line->up) return;
     self->write_some(line, {});  // what the stream itself holds
     self->write_packets(line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
+#include <limits>
 #include <optional>
 
 #include "core/streams/stream_count.hpp"
@@ -14,9 +15,9 @@
 namespace isthmus::net {
 namespace {
 
-// Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
-constexpr std::size_t kBatch = 32;
-constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
+// Frames moved, and bytes, before the wire gets them; few at first, while it may be idle. Later, as
+// many as are written together.
+constexpr std::size_t kBatch = 32, kFirstBytes = 16 * 1024;
 // Frames with at least this payload are written from the memory of the message. When the whole
 // message has been written, its unacknowledged part is copied, while the peer reads.
 constexpr std::size_t kLeastBorrowed = std::size_t{8} * 1024;
@@ -36,9 +37,9 @@ void Endpoint::Pump::run() {
   if (!io_.open || owning_) return;
   io_.send_again();
   if (!endpoint_.output_.load(std::memory_order_relaxed)) return;
-  std::size_t bytes = kFirstBytes;
+  std::size_t most = kFirstBytes;
   for (;;) {
-    while (move_some(bytes)) bytes = kBatchBytes;
+    while (move_some(most)) most = std::numeric_limits<std::size_t>::max();
     if (borrowers_.empty()) return;
     own_borrowed();
     if (!endpoint_.output_.load(std::memory_order_relaxed)) return;  // there is room, or an answer
@@ -62,8 +63,9 @@ void Endpoint::Pump::cut_finely() {
   endpoint_.engine_.set_fine_head(pause_.flows(t) ? core::kCoarse : head);
 }
 
-// Moves about this many bytes. True: there may be more.
-bool Endpoint::Pump::move_some(std::size_t bytes) {
+// Moves about as many bytes as are written together, and not many more than `most`. True: there may
+// be more.
+bool Endpoint::Pump::move_some(std::size_t most) {
   const auto self = static_cast<core::NodeId>(io_.config.node);
   const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk,
                                                core::LinkChoice link) {
@@ -78,6 +80,7 @@ bool Endpoint::Pump::move_some(std::size_t bytes) {
     core::Engine& engine = endpoint_.engine_;
     if (far_) cut_finely();
     core::OutFrame frame;
+    std::size_t bytes = most;
     for (std::size_t sum = 0; moved < kBatch && sum < bytes && engine.next_frame(frame, room);) {
       const std::size_t body = frame.head_size + frame.payload.size();
       if (frame.destination == self) {
@@ -97,6 +100,7 @@ bool Endpoint::Pump::move_some(std::size_t bytes) {
         way->conduit().submit(frame);
       }
       if (far_ && body > core::kExpressBody) pause_.sent(now(), body);
+      bytes = std::min(most, way->batch());
       used[moved++] = way;
       sum += body;
       ends = !borrowers_.empty() && engine.payload_ends();

@@ -22,7 +22,7 @@ class Endpoint::Pump {
   bool send_at_once(core::SendOp& op);
 
  private:
-  bool move_some(std::size_t bytes);
+  bool move_some(std::size_t most);
   void own_borrowed();
   void flushed_by(const ConduitDriver& way);
   void read_piece();
