@@ -48,6 +48,18 @@ def test_start_and_warm_up_are_taken_off():
         results.processor("a", works(1.0)[1])
 
 
+def test_a_pass_whose_jobs_are_equally_long_says_nothing():
+    work = works(1.0)[3]
+    results = CostResults(labels={"a": "A"})
+    results.runs.append(CostRun("a", 0, work.short, 400.0, 1.0, 0.1))
+    results.runs.append(CostRun("a", 0, work.task, 400.0, 1.5, 0.2))
+    with pytest.raises(NotMeasuredError):
+        results.processor("a", work)
+    results.runs.append(CostRun("a", 1, work.short, 100.0, 1.0, 0.1))
+    results.runs.append(CostRun("a", 1, work.task, 400.0, 4.0, 0.2))
+    assert results.processor("a", work) == pytest.approx(0.01)
+
+
 def test_samples_survive_a_file():
     work = works(0.5)[0]
     results = CostResults(labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5)])

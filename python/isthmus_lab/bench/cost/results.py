@@ -92,14 +92,18 @@ class CostResults(Samples[CostRun]):
     read = staticmethod(read_cost)
 
     def processor(self, contestant: str, work: Work) -> float:
-        """Median over the passes: seconds of processor time a message."""
+        """Median over the passes: seconds of processor time a message. The program chooses how many
+        messages a job has, so both may have the same number: such a pass says nothing."""
         short = {run.round: run for run in self._of(contestant, work.short)}
         found = [
             (run.processor - short[run.round].processor)
             / (run.messages - short[run.round].messages)
             for run in self._of(contestant, work.task)
-            if run.round in short
+            if run.round in short and run.messages != short[run.round].messages
         ]
+        if not found:
+            label = self.labels.get(contestant, contestant)
+            raise NotMeasuredError(f"{label}: {work.label}: no two jobs of different length")
         return statistics.median(found)
 
     def work(self, figure: str, size: int) -> Work:
