@@ -1,5 +1,5 @@
-// How many bytes of bulk a stream is written at a time, if it is the only one and its path is
-// short. Pure; time is given.
+// The bytes of bulk that are written together to the only stream of a short path. Pure; the caller
+// gives the time.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Batch {
   /// 2026).
   static constexpr std::size_t kPlain = std::size_t{256} * 1024;
   static constexpr std::size_t kEncrypted = std::size_t{128} * 1024;
-  /// What is taken cannot be overtaken any more. So a stream that was full for this long takes
+  /// Small frames cannot overtake what is taken. So a stream that was full for this long takes
   /// little, this many times.
   static constexpr core::Time kSlow = std::chrono::microseconds(300);
   static constexpr int kSmall = 32;

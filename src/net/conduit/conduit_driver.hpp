@@ -52,7 +52,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void flush();
   /// Frames with payloads that are borrowed (core::Conduit::submit_borrowed) cost a copy less.
   bool borrows() const;
-  /// Bytes of bulk that it writes together, if there are so many.
+  /// The number of bytes of bulk that it writes together.
   std::size_t batch() const;
   /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
   /// else has come.
