@@ -57,7 +57,8 @@ double cost_of_fan(const Setting& setting, double in, double out) {
   const double messages = cost * (members - 1 + setting.layout.size() - 1);
   const double at_leader = in * (members - 1) / network.link_bandwidth;
   return network.link_latency + network.message_cost + messages + queueing(network, far) +
-         opening(network, far) + at_leader + all_at_once(setting, out * (setting.layout.size() - 1), out * far);
+         opening(network, far) + at_leader +
+         all_at_once(setting, out * (setting.layout.size() - 1), out * far);
 }
 
 }  // namespace isthmus::coll
