@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -63,20 +64,24 @@ class Labs:
         return marked_processes(self.mark)
 
 
-def _labs(home: Path) -> Iterator[Labs]:
+@contextlib.contextmanager
+def _labs() -> Iterator[Labs]:
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
-    labs = Labs(home)
-    yield labs
-    for keeper in labs.started:  # those of a test that failed
-        keeper.kill()
-        keeper.wait()
-    eventually(lambda: not labs.left, f"the end of {labs.left}")
+    # Slurm's sockets lie below it, and their paths have at most 107 characters.
+    with tempfile.TemporaryDirectory(prefix="labs-") as home:
+        labs = Labs(Path(home))
+        yield labs
+        for keeper in labs.started:  # those of a test that failed
+            keeper.kill()
+            keeper.wait()
+        eventually(lambda: not labs.left, f"the end of {labs.left}")
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Labs]:
-    yield from _labs(tmp_path)
+def lab() -> Iterator[Labs]:
+    with _labs() as labs:
+        yield labs
 
 
 class StandingLab:
@@ -112,26 +117,16 @@ class StandingLab:
 def standing() -> Iterator[Callable[..., StandingLab]]:
     """A function that starts labs which the module's tests share; the same words, the same lab."""
     made: dict[tuple[object, ...], StandingLab] = {}
-    keepers: list[Iterator[Labs]] = []
-    homes: list[tempfile.TemporaryDirectory[str]] = []
+    with contextlib.ExitStack() as keepers:
 
-    def get(*words: object) -> StandingLab:
-        if words not in made:
-            # Slurm's sockets lie below it, and their paths have at most 107 characters.
-            home = tempfile.TemporaryDirectory(prefix="labs-")
-            homes.append(home)
-            keeper = _labs(Path(home.name))
-            keepers.append(keeper)
-            made[words] = StandingLab(next(keeper), *words)
-        return made[words]
+        def get(*words: object) -> StandingLab:
+            if words not in made:
+                made[words] = StandingLab(keepers.enter_context(_labs()), *words)
+            return made[words]
 
-    yield get
-    for lab in made.values():
-        lab.close()
-    for keeper in keepers:
-        next(keeper, None)
-    for home in homes:
-        home.cleanup()
+        yield get
+        for lab in made.values():
+            lab.close()
 
 
 @pytest.fixture(scope="session")
