@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -13,7 +14,6 @@ from pathlib import Path
 
 import mpis
 import pytest
-import re
 from marks import MARK, marked_processes
 from waiting import eventually
 
