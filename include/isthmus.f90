@@ -196,7 +196,8 @@ contains
     end do
   end function
 
-  ! The number of changes of clusters that this process has heard of since it has started.
+  ! The number of changes of clusters that this process has heard of, also of those before it
+  ! started.
   integer function isthmus_changes()
     procedure(ask_number), pointer :: ask
     type(c_funptr) :: address

@@ -142,8 +142,8 @@ enum {
   ISTHMUS_CLUSTER_FAILED = 2, /* its processes have failed, and the run goes on */
 };
 
-/* The number of changes that this process has heard of since it has started; 0 without Isthmus.
- * The news comes to each process by itself, and some hear it earlier than others. */
+/* The number of changes that this process has heard of, also of those before it started; 0 without
+ * Isthmus. The news comes to each process by itself, and some hear it earlier than others. */
 static inline int isthmus_changes(void) {
   int (*ask)(void);
   void* const found = isthmus_find_("isthmus_topology_changes");

@@ -15,17 +15,13 @@ void ClusterChanges::begin(const char* spares) {
   const core::Lock lock(mutex_);
   std::istringstream names(spares == nullptr ? "" : spares);
   for (std::string name; std::getline(names, name, ',');) spares_.push_back(name);
-  since_start_ = spares_;
 }
 
 void ClusterChanges::add(net::ClusterChange kind, const std::string& cluster,
                          const std::string& why) {
   const core::Lock lock(mutex_);
-  if (kind == net::ClusterChange::Joined) {
-    if (std::ranges::find(since_start_, cluster) != since_start_.end()) return;
-    if (std::ranges::find(spares_, cluster) == spares_.end()) spares_.push_back(cluster);
-  }
-  if (kind == net::ClusterChange::Left) std::erase(since_start_, cluster);
+  const bool is_known = std::ranges::find(spares_, cluster) != spares_.end();
+  if (kind == net::ClusterChange::Joined && !is_known) spares_.push_back(cluster);
   changes_.push_back({kind, cluster, why});
   count_.store(static_cast<int>(changes_.size()), std::memory_order_release);
 }

@@ -25,7 +25,8 @@ class ClusterChanges {
 
   /// Spare clusters that this process knows from its start, separated by commas; may be null.
   void begin(const char* spares);
-  /// On the I/O thread; no MPI is called. A spare cluster that is known already has not joined now.
+  /// On the I/O thread; no MPI is called. Spawned processes also hear of changes before their start,
+  /// so all processes come to the same list of spare clusters that have joined or left.
   void add(net::ClusterChange kind, const std::string& cluster, const std::string& why);
 
   int count() const { return count_.load(std::memory_order_acquire); }
@@ -39,7 +40,6 @@ class ClusterChanges {
   mutable core::Mutex mutex_;
   std::deque<Change> changes_ GUARDED_BY(mutex_);
   std::vector<std::string> spares_ GUARDED_BY(mutex_);
-  std::vector<std::string> since_start_ GUARDED_BY(mutex_);  // of spares_, those that have not left
 };
 
 }  // namespace isthmus::face

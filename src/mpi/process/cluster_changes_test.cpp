@@ -8,16 +8,17 @@ namespace {
 using net::ClusterChange;
 using Names = std::vector<std::string>;
 
-TEST(ClusterChanges, WhatIsKnownFromTheStartDoesNotJoin) {
+// A spawned process knows clusters from its start that joined before.
+TEST(ClusterChanges, WhatIsKnownFromTheStartIsListedOnce) {
   ClusterChanges changes;
   changes.begin("south,north");
-  changes.add(ClusterChange::Joined, "south", "south has joined");
-  EXPECT_EQ(changes.count(), 0);
   EXPECT_EQ(changes.at(0), nullptr);
+  changes.add(ClusterChange::Joined, "south", "south has joined");
   changes.add(ClusterChange::Joined, "hill", "hill has joined");
-  ASSERT_EQ(changes.count(), 1);
-  EXPECT_EQ(changes.at(0)->cluster, "hill");
-  EXPECT_EQ(changes.at(0)->why, "hill has joined");
+  ASSERT_EQ(changes.count(), 2);
+  EXPECT_EQ(changes.at(0)->cluster, "south");
+  EXPECT_EQ(changes.at(1)->cluster, "hill");
+  EXPECT_EQ(changes.at(1)->why, "hill has joined");
   EXPECT_EQ(changes.spares(), (Names{"south", "north", "hill"}));
 }
 
