@@ -1,5 +1,7 @@
 """Clusters that a running world takes in: spare ones, and those that have failed."""
 
+from copy import deepcopy
+
 import pytest
 
 from isthmus.base.errors import RunError, UsageError
@@ -113,8 +115,13 @@ def test_clusters_that_nothing_joins():
         extend(plan, plan.clusters[2], east, served(plan))
     plan = planned(THREE + CHAIN + '[cluster.north]\n[[link]]\nbetween = ["north", "south"]\n', n=4)
     living = nodes(plan, "east", "north")
+    before = deepcopy(plan)
     with pytest.raises(RunError, match="joins cluster south to cluster east"):
         extend(plan, plan.clusters[2], living, served(plan))
+    assert plan == before
+    made = extend(plan, plan.clusters[2], nodes(plan, "north"), served(plan))
+    assert plan.places[made.place].name == "south"
+    assert plan.agents[made.gateways[0].agent] is made.agents[0]
 
 
 def test_gateways_of_the_grid_file():

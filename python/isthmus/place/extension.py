@@ -58,7 +58,7 @@ def extend(
 ) -> Extension:
     """Adds a cluster of the grid file to the plan, as one that only forwards. Its gateways have new
     nodes. `living` are the nodes of gateways that run, and `served` those of each cluster of the
-    world. RunError if no chain of links joins it to one of these."""
+    world. RunError if no chain of links joins it to one of these; the plan is then as before."""
     name = spare.name
     made = _gateways(plan, spare)
     before = [*plan.clusters, *plan.grown]
@@ -97,10 +97,21 @@ def extend(
         if missing := [
             i for i, own in enumerate(served) if {*own} & {*living} and i not in found.hops
         ]:
+            _undo(plan, made)
             raise RunError(
                 f"no chain of links joins cluster {name} to cluster {plan.cluster_name(missing[0])}"
             )
     return made
+
+
+def _undo(plan: Plan, made: Extension) -> None:
+    """Takes what `extend` has just added out of the plan."""
+    for node in made.nodes:
+        plan.tables.pop(node, None)
+    del plan.agents[len(plan.agents) - len(made.agents) :]
+    del plan.gateways[len(plan.gateways) - len(made.gateways) :]
+    del plan.links[len(plan.links) - len(made.links) :]
+    plan.extended.pop()
 
 
 def ways_to(
