@@ -5,15 +5,18 @@ import json
 import re
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 from seeing_test import isthmus, place, running  # noqa: F401
 
+from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
 from isthmus.grid import grid as grids
 from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
+from isthmus.run.growing import Growing
 from isthmus.run.newcomers import MOST, Newcomers
 from isthmus.seeing import runs
 
@@ -144,6 +147,30 @@ def test_runs_that_no_cluster_joins():
     assert "has not started its ranks yet Try again." in refused()
     assert "isthmus submit --spare CLUSTER" in refused(joining=True)
     assert "Start it with --guests" in refused(part={"on": "east"})
+
+
+def test_a_spare_cluster_that_forwards_cannot_leave():
+    """Its gateways join others from the start, though no process has been spawned there."""
+    text = (
+        "[cluster.east]\n[cluster.west]\n[cluster.south]\n"
+        '[[link]]\nbetween = ["east", "west"]\n[[link]]\nbetween = ["west", "south"]\n'
+    )
+    parts = [Part(["x"], 1, on="east"), Part(["x"], 1, on="south")]
+    plan = make_plan(grids.parse(text, "grid.toml"), parts, spares=["west"])
+    assert [cluster.name for cluster in plan.forwarding] == ["west"]
+    member = SimpleNamespace(lost=False, leaving=False, plan=SimpleNamespace(gateways=plan.gateways))
+    growing = Growing(plan, [member], None, Limits())
+    newcomers = Newcomers(plan, Ending(), Voice(verbose=False))
+
+    async def ask():
+        newcomers.begin(growing)
+        return newcomers.answer({"ask": "leave", "cluster": "west"})
+
+    answer = asyncio.run(ask())
+    assert answer["status"] == 1
+    assert 'cluster "west" has gateways already' in answer["error"]
+    assert answer["remedy"] == "Only a cluster without gateways can leave."
+    assert [spare.name for spare in plan.spares] == ["west"]
 
 
 def test_a_run_that_is_ending():

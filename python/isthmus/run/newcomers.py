@@ -40,14 +40,12 @@ class Newcomers:
     def _join(self, growing: Growing, question: Message) -> list[str]:
         """Returns a sentence for each cluster. IsthmusError, and none has joined."""
         plan = self._plan
-        living = growing.living
         wanted = question.get("clusters")
-        running = {c for g in plan.gateways if g.node in living for c in g.clusters}
         found = more.parse(
             str(question.get("text")),
             str(question.get("name")),
             plan.grid,
-            list(dict.fromkeys(plan.places[c].name for c in sorted(running))),
+            _running(growing),
             list(map(str, wanted)) if isinstance(wanted, list) else [],
             survives=plan.survival is not None,
         )
@@ -81,14 +79,14 @@ class Newcomers:
                 f"--cluster {name}: this run has no such spare cluster{near}; "
                 f"it has {listing(known) or 'none'}"
             )
-        if growing.extensions.named(name):
+        if growing.extensions.named(name) or name in _running(growing):
             raise RunError(
                 f'cluster "{name}" has gateways already, which stay until the run ends',
-                "Only a cluster in which no process has been spawned can leave.",
+                "Only a cluster without gateways can leave.",
             )
         if growing.turn.locked():
             raise RunError(
-                f'cluster "{name}" cannot leave while processes are being spawned', "Try again."
+                f'cluster "{name}" cannot leave while the run is growing', "Try again."
             )
         plan.spares.remove(spare)
         plan.grid = more.without(plan.grid, name)
@@ -120,3 +118,10 @@ class Newcomers:
         said = f'cluster "{name}" has {why.removeprefix("it has ")}'
         self._voice.say(said)
         return said
+
+
+def _running(growing: Growing) -> list[str]:
+    """The clusters with gateways that run; some of them only forward."""
+    plan, living = growing.plan, growing.living
+    running = {c for g in plan.gateways if g.node in living for c in g.clusters}
+    return list(dict.fromkeys(plan.places[c].name for c in sorted(running)))
