@@ -121,6 +121,16 @@ def test_a_relay_of_the_run_may_be_an_end():
             r"more.toml:4: gateway\[0\].cluster is not for one of the clusters that join",
         ),
         (
+            SOUTH + '[[gateway]]\nhost = "login"\n',
+            [],
+            r"more.toml:3: gateway\[0\].cluster is missing; name the cluster that joins",
+        ),
+        (
+            SOUTH + '[[gateway]]\nhost = "login"\n',
+            ["south"],
+            r"more.toml:3: gateway\[0\].cluster is missing",
+        ),
+        (
             '[[gateway]]\ncluster = "east"\n[[gateway]]\ncluster = "south"\nstart = ["x"]\n'
             'host = "y"\n' + SOUTH,
             ["south"],

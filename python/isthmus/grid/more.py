@@ -125,6 +125,9 @@ def _of_tables(
         elif own.cluster[name].may_leave and not survives:
             what = "needs a run that goes on without clusters that fail; start it with --survive"
             yield ("cluster", name, "may_leave"), what
+    for index, gateway in enumerate(own.gateway):
+        if not gateway.serves:
+            yield ("gateway", index, "cluster"), "is missing; name the cluster that joins"
 
 
 def _of_others(own: Grid, names: Sequence[str]) -> Iterator[Complaint]:
