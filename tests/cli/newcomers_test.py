@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+import os
 import re
+import signal
 import socket
 import threading
 from types import SimpleNamespace
 
 import pytest
 from seeing_test import isthmus, place, running  # noqa: F401
+from waiting import eventually
 
+from isthmus.base.errors import RunError
 from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
@@ -18,7 +22,7 @@ from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
 from isthmus.run.growing import Growing
 from isthmus.run.newcomers import MOST, Newcomers
-from isthmus.seeing import runs
+from isthmus.seeing import newcomers, runs
 
 SOUTH = "[cluster.south]\n"
 
@@ -116,6 +120,20 @@ def test_a_run_of_an_older_release(place, more):  # noqa: F811
     assert "does not know how clusters join" in done.stderr
 
 
+def test_a_stopped_run_is_not_asked(pair, place, more, monkeypatch):  # noqa: F811
+    """Nothing joins once it goes on: the user has been told that it does not answer."""
+    monkeypatch.setattr(runs, "PATIENCE", 0.2)
+    with running(pair) as run:
+        os.kill(run.pid, signal.SIGSTOP)
+        eventually(lambda: not runs.every()[0].about, "a run that does not answer")
+        with pytest.raises(RunError, match="does not answer") as refusal:
+            newcomers.join(grid=more(SOUTH))
+        assert "continue it by `fg`" in refusal.value.remedy
+        os.kill(run.pid, signal.SIGCONT)
+        eventually(lambda: runs.every()[0].about, "a run that answers again")
+        assert json.loads(isthmus("top", "--once", "--json").stdout)["spares"] == []
+
+
 def test_strange_questions(pair, place):  # noqa: F811
     with running(pair):
         (run,) = runs.every()
@@ -160,11 +178,11 @@ def test_a_spare_cluster_that_forwards_cannot_leave():
     assert [cluster.name for cluster in plan.forwarding] == ["west"]
     member = SimpleNamespace(lost=False, leaving=False, plan=SimpleNamespace(gateways=plan.gateways))
     growing = Growing(plan, [member], None, Limits())
-    newcomers = Newcomers(plan, Ending(), Voice(verbose=False))
+    answering = Newcomers(plan, Ending(), Voice(verbose=False))
 
     async def ask():
-        newcomers.begin(growing)
-        return newcomers.answer({"ask": "leave", "cluster": "west"})
+        answering.begin(growing)
+        return answering.answer({"ask": "leave", "cluster": "west"})
 
     answer = asyncio.run(ask())
     assert answer["status"] == 1

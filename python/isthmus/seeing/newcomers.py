@@ -79,6 +79,8 @@ def leave(
 def _asked(run: str | None, what: str, **keys: object) -> dict[str, Any]:
     """The run's answer. IsthmusError if it refuses."""
     named = runs.find(run)
+    if not named.about:  # stopped: it would read the question once it goes on
+        raise runs.ended(named)
     try:
         with runs.connect(named) as line:
             answer = line.ask(what, **keys)
