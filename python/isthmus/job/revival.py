@@ -125,6 +125,8 @@ class Revival:
                 await self._ways.again(member, agent)
                 self._members.replace(member, agent)
                 is_up = True
+                for told in self._growing.news:
+                    await agent.send("spare", **told)
         except IsthmusError as error:
             return str(error)
         finally:
