@@ -1,7 +1,9 @@
 """Slurm's sockets lie in a lab's folder, and their paths may have 107 bytes. No lab runs here."""
 
+import re
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +21,26 @@ def _check(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 def test_a_long_folder_is_refused(tmp_path, monkeypatch, extra):
     with pytest.raises(RunError, match="bytes too long for the sockets of Slurm: set ISTHMUS_HOME"):
         _check(tmp_path / extra, monkeypatch, "queues")
+
+
+def test_the_longest_path_counts():
+    """A folder that is shorter by the bytes of the message holds all sockets."""
+    sites = {"a": ["a1", "a2"], "berlin": ["berlin9", "berlin10"], "c": ["c1"]}
+    segments = {name: SimpleNamespace(name=name, scheduler="slurm") for name in sites}
+
+    def of_site(name, _):
+        return [SimpleNamespace(name=node) for node in sites[name]]
+
+    def check(length):
+        folder = Path("/" + "x" * (length - 1)) / "labs" / "lab"
+        slurm.check(SimpleNamespace(segments=segments, of_site=of_site), registry.Lab(folder))
+
+    with pytest.raises(RunError) as refusal:
+        check(100)
+    more = int(re.search(r"is (\d+) bytes too long", str(refusal.value))[1])
+    check(100 - more)
+    with pytest.raises(RunError, match="is 1 byte too long"):
+        check(101 - more)
 
 
 def test_a_lab_without_slurm_may_have_one(tmp_path, monkeypatch):

@@ -85,15 +85,17 @@ def check(network: Network, lab: Lab) -> None:
     """RunError if a socket of Slurm would have too long a path. Slurm itself would say "task could
     not be launched" about each job."""
     step = "99999.4294967291"  # a job, and its batch script
-    for segment in on(network):
-        for node in network.of_site(segment.name, "node"):
-            socket = _folder(lab, segment) / f"spool-{node.name}" / f"{node.name}_{step}"
-            more = len(os.fsencode(socket)) - _LONGEST_SOCKET
-            if more > 0:
-                raise RunError(
-                    f"the folder of labs, {lab.folder.parent}, is {more} bytes too long for the "
-                    "sockets of Slurm: set ISTHMUS_HOME to a folder with a shorter path"
-                )
+    sockets = [
+        _folder(lab, segment) / f"spool-{node.name}" / f"{node.name}_{step}"
+        for segment in on(network)
+        for node in network.of_site(segment.name, "node")
+    ]
+    more = max((len(os.fsencode(socket)) for socket in sockets), default=0) - _LONGEST_SOCKET
+    if more > 0:
+        raise RunError(
+            f"the folder of labs, {lab.folder.parent}, is {more} byte{'s' * (more > 1)} too long "
+            "for the sockets of Slurm: set ISTHMUS_HOME to a folder with a shorter path"
+        )
 
 
 def _folder(lab: Lab, segment: Segment) -> Path:
