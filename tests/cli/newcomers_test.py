@@ -121,7 +121,7 @@ def test_a_run_of_an_older_release(place, more):  # noqa: F811
 
 
 def test_a_stopped_run_is_not_asked(pair, place, more, monkeypatch):  # noqa: F811
-    """Nothing joins once it goes on: the user has been told that it does not answer."""
+    """The user hears that it does not answer, so no cluster may join when it goes on."""
     monkeypatch.setattr(runs, "PATIENCE", 0.2)
     with running(pair) as run:
         os.kill(run.pid, signal.SIGSTOP)

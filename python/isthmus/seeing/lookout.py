@@ -45,8 +45,8 @@ class Lookout:
         voice: Voice,
     ) -> None:
         """`welcome` gets the connection of another run's launcher that wants to meet, and its first
-        message; `published` returns the port of a name; `newcomers` answers who wants
-        clusters to join or leave."""
+        message; `published` returns the port of a name; `newcomers` answers `join` and
+        `leave`."""
         self._plan = plan
         self._welcome = welcome
         self._published = published

@@ -69,8 +69,8 @@ def leave(
     [bold]isthmus leave --cluster south[/bold]
       No process can be spawned in cluster south any more.
 
-    A cluster in which processes have been spawned cannot leave: its gateways stay until the run \
-    ends."""
+    A spare cluster leaves if it has no gateways: no process has been spawned there, or all have \
+    failed."""
     if not cluster:
         raise UsageError("`isthmus leave` needs the cluster that leaves", "Name it by --cluster.")
     _tell(_asked(run, "leave", cluster=cluster))
