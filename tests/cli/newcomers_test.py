@@ -176,7 +176,9 @@ def test_a_spare_cluster_that_forwards_cannot_leave():
     parts = [Part(["x"], 1, on="east"), Part(["x"], 1, on="south")]
     plan = make_plan(grids.parse(text, "grid.toml"), parts, spares=["west"])
     assert [cluster.name for cluster in plan.forwarding] == ["west"]
-    member = SimpleNamespace(lost=False, leaving=False, plan=SimpleNamespace(gateways=plan.gateways))
+    member = SimpleNamespace(
+        lost=False, leaving=False, plan=SimpleNamespace(gateways=plan.gateways)
+    )
     growing = Growing(plan, [member], None, Limits())
     answering = Newcomers(plan, Ending(), Voice(verbose=False))
 

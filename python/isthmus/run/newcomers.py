@@ -85,9 +85,7 @@ class Newcomers:
                 "Only a cluster without gateways can leave.",
             )
         if growing.turn.locked():
-            raise RunError(
-                f'cluster "{name}" cannot leave while the run is growing', "Try again."
-            )
+            raise RunError(f'cluster "{name}" cannot leave while the run is growing', "Try again.")
         plan.spares.remove(spare)
         plan.grid = more.without(plan.grid, name)
         return self._tell(

@@ -25,8 +25,8 @@ class ClusterChanges {
 
   /// Spare clusters that this process knows from its start, separated by commas; may be null.
   void begin(const char* spares);
-  /// On the I/O thread; no MPI is called. Spawned processes also hear of changes before their start,
-  /// so all processes come to the same list of spare clusters that have joined or left.
+  /// On the I/O thread; no MPI is called. Spawned processes also hear which spare clusters have
+  /// joined or left before their start: all processes can agree on what they have heard.
   void add(net::ClusterChange kind, const std::string& cluster, const std::string& why);
 
   int count() const { return count_.load(std::memory_order_acquire); }
