@@ -171,6 +171,17 @@ def test_one_cluster_that_others_may_join(joining, programs) -> None:
         assert joining.ends()[:2] == (0, "")
 
 
+def test_spawned_processes_hear_what_joined_before(joining, programs) -> None:
+    """All ranks wait until each has heard of the second one, which joined before some started."""
+    program = built("mpich4", programs)
+    with joining.start(SMALL, "-n", 2, program, program, "south", "north"):
+        joining.says("up\n")
+        joining.join("[cluster.south]\n[cluster.north]\n")
+        joining.says("south: 4 ranks, sum 6\n")
+        joining.says("north: 6 ranks, sum 15\n")
+        assert joining.ends()[:2] == (0, "")
+
+
 def test_eight_clusters_join(joining, programs) -> None:
     """One after the other, while processes are being spawned in the one before."""
     program = built("mpich4", programs)
