@@ -95,6 +95,13 @@ def test_communicators_are_shrunk_meanwhile(
     assert (done.returncode, done.stdout) == (0, "2 go on\n"), done.stderr
 
 
+def test_a_rank_alone_in_its_cluster_cannot_make_its_part(isthmus, programs, grid) -> None:
+    program = mpis.ALL["mpich4"].build(SURVIVE / "unmade.c", programs)
+    grid.write_text("[cluster.east]\nslots = 2\n[cluster.west]\nslots = 1\n")
+    done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "3 of 3\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4", "mpich5"])
 def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) -> None:
     program = mpis.ALL[library].build(SURVIVE / "home.c", programs)

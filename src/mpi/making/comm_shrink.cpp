@@ -95,10 +95,11 @@ bool made_everywhere(const core::Decision& outcome) { return (outcome.flags & kM
 }
 
 /// For a member that is alone in its cluster: its native part needs nobody, so it exists already.
+/// Or `code` says why not. Then this takes part, too, so that no other member waits for ever.
 class ShrinkingLater final : public Operation {
  public:
-  ShrinkingLater(const GridCommRef& parent, MPI_Comm native_part, GiveComm give)
-      : handle_(parent), native_part_(native_part), give_(std::move(give)) {
+  ShrinkingLater(const GridCommRef& parent, MPI_Comm native_part, int code, GiveComm give)
+      : handle_(parent), native_part_(native_part), code_(code), give_(std::move(give)) {
     comm = parent->native;
     agreeing_.emplace(parent, 0, Agreeing::Call::Shrink);
   }
@@ -111,13 +112,18 @@ class ShrinkingLater final : public Operation {
   bool advance() override {
     std::optional<core::Decision> decision = agreeing_->poll();
     if (decision && !wanted_) {
-      agreeing_.emplace(agree_on_outcome(handle_.comm(), *decision, true));
+      agreeing_.emplace(agree_on_outcome(handle_.comm(), *decision, code_ == MPI_SUCCESS));
       wanted_ = std::exchange(decision, std::nullopt);
       decision = agreeing_->poll();
     }
     if (!decision) return false;
-    if (!made_everywhere(*decision)) throw_unmade();
-    finish();
+    if (code_ != MPI_SUCCESS) {
+      result.error = code_;
+    } else if (made_everywhere(*decision)) {
+      finish();
+    } else {
+      throw_unmade();
+    }
     return true;
   }
 
@@ -132,6 +138,7 @@ class ShrinkingLater final : public Operation {
 
   HandleUse handle_;
   MPI_Comm native_part_;
+  const int code_;
   GiveComm give_;
   std::optional<Agreeing> agreeing_;
   std::optional<core::Decision> wanted_;
@@ -171,10 +178,10 @@ int shrink_later(const GridCommRef& comm, GiveComm give, MPI_Request* request) {
     return native.Ibarrier(MPI_COMM_SELF, request);
   }
   const int code = make_native_part(*comm, fresh_context(), &made);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) made = MPI_COMM_NULL;
   settle_handles();
   give(MPI_COMM_NULL);
-  return make_request(std::make_unique<ShrinkingLater>(comm, made, std::move(give)), request);
+  return make_request(std::make_unique<ShrinkingLater>(comm, made, code, std::move(give)), request);
 }
 
 }  // namespace isthmus::face
