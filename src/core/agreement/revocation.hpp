@@ -44,21 +44,27 @@ class Revocation {
   }
   bool revoked() const { return mine_.has_value(); }
 
-  /// The message of another member. The first one counts.
+  /// This member has answered before it had the communicator, as Come::unknown().
+  void has_answered() { answered_ = true; }
+  /// What it tells the others: all the same, or they would not come to the same verdict.
+  Come told() const { return answered_ || !mine_ ? Come::unknown() : *mine_; }
+
+  /// The message of another member. Only its first one counts.
   void hear(int rank, const Come& come) {
     if (heard_.size() <= static_cast<std::size_t>(rank)) heard_.resize(rank + 1UL);
     auto& place = heard_[static_cast<std::size_t>(rank)];
     if (!place) place = come;
   }
 
-  /// The end of the collective that is under way here. If it has ended well at one member, it does
-  /// so at all that live, unless one of them takes no part in it any more.
+  /// The end of the collective that is under way here. If it has ended well at one member, it ends
+  /// well at all living ones, unless one of them takes no part in it any more.
   enum class Verdict : std::uint8_t { Open, EndsWell, Ends };
   Verdict verdict(const RankSet& failed) const;
 
  private:
   int me_;
   std::optional<Come> mine_;
+  bool answered_ = false;
   std::vector<std::optional<Come>> heard_;  // by rank; may be shorter
 };
 

@@ -74,6 +74,24 @@ TEST(RevocationTest, AMemberWithoutTheCommunicatorDecidesNothing) {
   EXPECT_EQ(member.verdict(RankSet(4)), Verdict::EndsWell);
 }
 
+TEST(RevocationTest, AllHearTheSameOfAMemberThatHasTheCommunicatorLater) {
+  Revocation late(3);
+  late.has_answered();  // member 1, which asked early
+  late.revoke(RankSet(4), {});
+  Revocation member = in_the_fifth();
+  member.hear(1, inside(5));
+  member.hear(2, after(5));
+  Revocation asked = member;
+  asked.hear(3, Come::unknown());
+  member.hear(3, late.told());
+  EXPECT_EQ(asked.verdict(RankSet(4)), Verdict::EndsWell);
+  EXPECT_EQ(member.verdict(RankSet(4)), asked.verdict(RankSet(4)));
+}
+
+TEST(RevocationTest, AMemberWithTheCommunicatorTellsHowFarItHasCome) {
+  EXPECT_EQ(in_the_fifth().told().bytes(), inside(5).bytes());
+}
+
 TEST(RevocationTest, TheFirstMessageOfAMemberCounts) {
   Revocation member = in_the_fifth();
   member.hear(2, after(4));

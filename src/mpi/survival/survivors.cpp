@@ -135,22 +135,12 @@ class SurvivorsService final : public core::Service {
 
   /// A communicator has been made here.
   void entered(const GridComm& comm) {
-    std::vector<EarlyRevoked> early;
     {
       const core::Lock lock(mutex_);
-      const auto found = early_revoked_.find(comm.context);
-      if (found == early_revoked_.end()) return;
-      early = std::move(found->second);
-      early_revoked_.erase(found);
-      early_revocations_ -= early.size();
+      if (!early_revoked_.contains(comm.context)) return;
     }
     const GridComm& all = comm.inter ? *comm.inter->whole : comm;
-    const std::shared_ptr<Survivors> survivors = of(all.context, all.rank, all.group);
-    {
-      const core::Lock lock(mutex_);
-      for (const EarlyRevoked& each : early) note_revoked(*survivors, each.rank, each.word);
-    }
-    revoke(*survivors);
+    revoke(*of(all.context, all.rank, all.group));
   }
   bool has_revoked(const Survivors& survivors, int rank) {
     const core::Lock lock(mutex_);
@@ -268,13 +258,23 @@ class SurvivorsService final : public core::Service {
   }
 
   void spread_revocation(Survivors& survivors) REQUIRES(mutex_) {
+    take_early_revocations(survivors);
     const core::Come mine = mark_revoked(survivors.context_);
     core::AgreementMessages out;
     for (const int rank : survivors.revocation_.revoke(survivors.agreements_.failed(), mine)) {
-      out.push_back({rank, mine.bytes()});
+      out.push_back({rank, survivors.revocation_.told().bytes()});
     }
     post(survivors, out, Says::Revoked);
     judge(survivors);
+  }
+
+  void take_early_revocations(Survivors& survivors) REQUIRES(mutex_) {
+    const auto found = early_revoked_.find(survivors.context_);
+    if (found == early_revoked_.end()) return;
+    for (const EarlyRevoked& each : found->second) note_revoked(survivors, each.rank, each.word);
+    early_revocations_ -= found->second.size();
+    early_revoked_.erase(found);
+    survivors.revocation_.has_answered();
   }
 
   static void judge(const Survivors& survivors) {
