@@ -27,8 +27,11 @@ class Late {
 
   void set_round_trip(Time round_trip) {
     round_trip_ = round_trip >= kLeastRoundTrip ? round_trip : Time::zero();
+    near_ = round_trip < kLeastRoundTrip / 2;
   }
   bool possible() const { return round_trip_ > Time::zero(); }
+  /// No frame is late at the other end, either, which may have measured up to twice this time.
+  bool near() const { return near_; }
 
   /// Longest delay for batching acknowledgements: a quarter of a round trip, hardly noticed by the
   /// sender.
@@ -78,6 +81,7 @@ class Late {
   Time round_trip_{}, smoothed_{}, deviation_{}, longest_{};
   Time wait_{}, ask_at_{};
   double budget_ = kBurst;
+  bool near_ = true;
 };
 
 }  // namespace isthmus::core

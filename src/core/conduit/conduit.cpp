@@ -91,8 +91,7 @@ void Conduit::fail(std::string reason) {
 // A node that passes frames on reports at once what the source may free.
 Time Conduit::ack_delay() const {
   if (in_.in_custody()) return config_.ack_delay;
-  const Time far = late_.ack_delay();
-  return std::max(config_.ack_delay, far > Time::zero() ? far : kNearAckDelay);
+  return std::max(config_.ack_delay, late_.near() ? kNearAckDelay : late_.ack_delay());
 }
 
 void Conduit::settle(Packet& packet) {

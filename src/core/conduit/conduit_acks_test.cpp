@@ -38,6 +38,8 @@ TEST(Conduit, AnswersTakeAcknowledgementsAlongWhereTheyAreSoonDueOrForMany) {
   EXPECT_EQ(acknowledgements_of(1us, 480), 30);
   EXPECT_EQ(acknowledgements_of(4ms, 20), 20);
   EXPECT_EQ(acknowledgements_of(2ms, 20), 10);
+  EXPECT_EQ(acknowledgements_of(2ms, 20, 999us), 10);
+  EXPECT_EQ(acknowledgements_of(2ms, 20, 1ms), 20) << "late frames may go again at the other end";
   EXPECT_EQ(acknowledgements_of(2ms, 20, 2ms), 20) << "late frames go again";
   EXPECT_EQ(acknowledgements_of(2ms, 21, 20ms), 7);
 }

@@ -22,6 +22,8 @@ class LateFrames {
   void disable() { disabled_ = true; }
   /// The longest wait of an acknowledgement that the sender hardly notices.
   Time ack_delay() const { return late_.ack_delay(); }
+  /// No frame is late at either end of the path.
+  bool near() const { return late_.near(); }
 
   void sent(std::size_t bytes, Time now) {
     late_.sent(bytes);
