@@ -1,5 +1,7 @@
 #include "net/stream/stream.hpp"
 
+#include <unistd.h>
+
 #include <asio/error.hpp>
 #include <cerrno>
 #include <numeric>
@@ -24,7 +26,9 @@ void Stream::forget_writing() {
   const auto end = socket_.local_endpoint(error);
   if (error) return;
   const int handle = socket_.release(error);
-  if (!error) socket_.assign(end.protocol(), handle, error);
+  if (error) return;
+  socket_.assign(end.protocol(), handle, error);
+  if (error) ::close(handle);
 }
 
 void Stream::close() {
