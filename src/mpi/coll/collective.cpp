@@ -19,7 +19,8 @@ namespace {
 /// need the failed cluster end at once, and mostly revoke the communicator.
 constexpr std::chrono::milliseconds kTimeAfterLoss{250};
 /// The same for one that others have ended well before they heard of a revocation (2026-11). All
-/// living members take part in it, so its data come.
+/// living members take part in it, so its data come. After this time without a verdict or without
+/// the data, each member decides alone.
 constexpr std::chrono::milliseconds kTimeAfterRevocation{2000};
 
 }  // namespace
