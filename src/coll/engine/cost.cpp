@@ -209,8 +209,8 @@ double queueing(const Network& network, int messages) {
 }
 
 double opening(const Network& network, int peers) {
-  // An alltoall of two clusters of 256 ranks took 174 s to open them all on two cores, where ranks
-  // wait for turns (29 November 2026).
+  // An alltoall of two clusters of 256 ranks took 174 s to open them all. Ranks waited for turns on
+  // two cores (29 November 2026).
   constexpr int kFew = 128;
   constexpr double kRing = 20e-6;  // the kernel provides its memory
   return network.one_host && peers > kFew ? peers * kRing : 0;

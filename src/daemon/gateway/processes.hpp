@@ -36,7 +36,7 @@ class Processes final : private PeerKind {
   /// The cluster has failed: its processes are gone, the others learn it, and those that join
   /// later.
   void forget(std::size_t cluster, const std::string& why);
-  /// These learn it, and those that join later; once.
+  /// Tells the news to these processes once, and to those that join later.
   void tell(const net::control::Spare& news);
   /// False: that is not connected here.
   bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);

@@ -64,7 +64,7 @@ struct EndpointConfig {
   /// end. On the I/O thread, or a thread in a wait or a send: no MPI, no blocking, no call
   /// of this endpoint. `message`: why, a sentence. May be empty.
   std::function<void(std::size_t cluster, const std::string& message)> failed{};
-  /// Told what becomes of clusters, by their names, also of those that have failed. As `failed`.
+  /// Told what happens to clusters, by name, and to failed ones, too. Called as `failed` is.
   std::function<void(ClusterChange change, const std::string& cluster, const std::string& message)>
       changed{};
 };

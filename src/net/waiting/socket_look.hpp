@@ -1,6 +1,7 @@
 // Looks at a socket for news while a program waits for them, without asking the kernel first
 // whether there are any. A message takes four more system calls by epoll. asio asks for the next
-// event by epoll_ctl, which reports at once that the socket can be written (1.22, November 2026).
+// event by epoll_ctl. Once a write has blocked, that also reports room to write (1.22, November
+// 2026).
 #pragma once
 
 #include <cstddef>
