@@ -45,10 +45,12 @@ struct Cuda {
            find_in(library, "cuCtxPopCurrent_v2", pop_context) &&
            find_in(library, "cuCtxGetCurrent", get_context) &&
            find_in(library, "cuDevicePrimaryCtxRetain", retain_primary) &&
-           find_in(library, "cuDevicePrimaryCtxRelease", release_primary) &&
+           (find_in(library, "cuDevicePrimaryCtxRelease_v2", release_primary) ||
+            find_in(library, "cuDevicePrimaryCtxRelease", release_primary)) &&
            find_in(library, "cuStreamCreate", stream_create) &&
            find_in(library, "cuStreamSynchronize", stream_synchronize) &&
-           find_in(library, "cuStreamQuery", stream_query) &&
+           (find_in(library, "cuStreamQuery", stream_query) ||
+            find_in(library, "cuStreamSynchronize", stream_query)) &&
            find_in(library, "cuStreamDestroy_v2", stream_destroy) &&
            find_in(library, "cuMemcpyDtoHAsync_v2", copy_to_host) &&
            find_in(library, "cuMemcpyHtoDAsync_v2", copy_to_device);

@@ -42,7 +42,8 @@ struct Hip {
            find_in(library, "hipSetDevice", set_device) &&
            find_in(library, "hipStreamCreateWithFlags", stream_create) &&
            find_in(library, "hipStreamSynchronize", stream_synchronize) &&
-           find_in(library, "hipStreamQuery", stream_query) &&
+           (find_in(library, "hipStreamQuery", stream_query) ||
+            find_in(library, "hipStreamSynchronize", stream_query)) &&
            find_in(library, "hipStreamDestroy", stream_destroy) &&
            find_in(library, "hipHostRegister", pin) &&
            find_in(library, "hipHostUnregister", unpin) &&
