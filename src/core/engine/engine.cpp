@@ -1,5 +1,6 @@
 #include "core/engine/engine.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <list>
 #include <new>
@@ -45,7 +46,7 @@ bool Engine::send(SendOp& op) {
 }
 
 void Engine::extend(SendOp& op, std::size_t ready) {
-  op.ready = ready;
+  op.ready = std::max(op.ready, ready);
   if (op.state.load(std::memory_order_relaxed) != OpState::Active) return;
   Channel& channel = state_->channel(op.peer);
   channel.out.extend(op);

@@ -34,16 +34,16 @@ void DeviceSource::copy() {
   copies_->end();
 }
 
-void DeviceSource::advance_to(std::size_t end) {
-  there_.store(end, std::memory_order_release);
-  grid()->endpoint->extend(*op_, end);
+void DeviceSource::end_growth() {
+  if (send_ && grid() != nullptr) grid()->endpoint->end_growth(*send_);
 }
 
-// Drivers call in the order of the copies.
+// Drivers call in the order of the copies. They forbid to wait for their copies meanwhile, and so
+// for whoever waits for these: a window's target does, with the engine's lock.
 void DeviceSource::tell() {
   const auto next = [](void* self) {
-    auto& source = *static_cast<DeviceSource*>(self);
-    source.advance_to(source.next_end(source.there_.load(std::memory_order_relaxed)));
+    const auto& source = *static_cast<const DeviceSource*>(self);
+    grid()->endpoint->extend(source.send_, source.next_end(source.there()));
   };
   if (copies_->tell(next, this)) return;
   copies_->end();
@@ -51,7 +51,7 @@ void DeviceSource::tell() {
 }
 
 void DeviceSource::feed(core::SendOp& op) {
-  op_ = &op;
+  send_ = std::make_shared<net::GrowingSend>(op);
   try {
     tell();
     while (runs_.at() < out_.size()) {
@@ -64,7 +64,7 @@ void DeviceSource::feed(core::SendOp& op) {
 }
 
 void DeviceSource::look() {
-  if (whole()) return;
+  if (!send_ || failure_ || whole()) return;
   try {
     copies_->ended();
   } catch (const MpiError& why) {
@@ -73,9 +73,10 @@ void DeviceSource::look() {
 }
 
 void DeviceSource::wait() {
-  if (whole()) return;
+  if (!send_ || failure_) return;
   try {
     copies_->end();
+    end_growth();
   } catch (const MpiError& why) {
     fail(why);
   }
@@ -88,8 +89,12 @@ void DeviceSource::fail(const MpiError& why) {
     copies_->end();
   } catch (const MpiError&) {  // NOLINT(bugprone-empty-catch): the failure is known
   }
-  std::ranges::fill(out_.subspan(there_.load(std::memory_order_acquire)), std::byte{0});
-  advance_to(out_.size());
+  std::ranges::fill(out_.subspan(there()), std::byte{0});
+  send_->ready.store(out_.size(), std::memory_order_release);
+  end_growth();
 }
+
+// The I/O thread may still be about to tell of bytes that the engine knows of.
+DeviceSource::~DeviceSource() { end_growth(); }
 
 }  // namespace isthmus::face

@@ -2,7 +2,6 @@
 // behind them to the host. The driver's thread tells of each, so the program may compute meanwhile.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "mpi/datatype/memory_runs.hpp"
 #include "mpi/native/gpu.hpp"
 #include "mpi/native/native.hpp"
+#include "net/endpoint/growing_send.hpp"
 
 namespace isthmus::face {
 
@@ -24,8 +24,8 @@ class DeviceSource {
   /// Begins to copy the first piece to `out`, which the packed elements fill, and which outlives
   /// this. Throws MpiError as DeviceCopies does.
   DeviceSource(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std::byte> out);
-  /// Waits for the copies.
-  ~DeviceSource() = default;
+  /// Waits for the copies. The send has ended.
+  ~DeviceSource();
   DeviceSource(const DeviceSource&) = delete;
   DeviceSource& operator=(const DeviceSource&) = delete;
 
@@ -33,12 +33,13 @@ class DeviceSource {
   void copy();
 
   /// Has the driver copy the other pieces, and tells the engine of each. `op` has been sent with
-  /// none of `out` ready, and stays in place. The elements may be freed when it is done.
+  /// none of `out` ready, and outlives this in its place. The elements may be freed when it is
+  /// done.
   void feed(core::SendOp& op);
   /// A copy may have failed: then the rest of the message is zeros. Cheap. After feed(), as the
   /// next two.
   void look();
-  /// Waits until the message is there as a whole.
+  /// Waits until the message is there as a whole, and the engine knows.
   void wait();
   /// Why some of it is zeros; null: it is not. Once the send is over.
   const MpiError* failure() const { return failure_ ? &*failure_ : nullptr; }
@@ -47,14 +48,14 @@ class DeviceSource {
   std::size_t next_end(std::size_t at) const;
   void copy_to(std::size_t end);
   void tell();
-  void advance_to(std::size_t end);
+  void end_growth();
   void fail(const MpiError& why);
-  bool whole() const { return there_.load(std::memory_order_acquire) == out_.size(); }
+  std::size_t there() const { return send_->ready.load(std::memory_order_acquire); }
+  bool whole() const { return there() == out_.size(); }
 
   MemoryRuns runs_;
   const std::span<std::byte> out_;
-  core::SendOp* op_ = nullptr;
-  std::atomic<std::size_t> there_{0};  // bytes that the engine knows of
+  std::shared_ptr<net::GrowingSend> send_;  // since feed()
   std::optional<MpiError> failure_;
   const std::unique_ptr<DeviceCopies> copies_;  // goes first
 };

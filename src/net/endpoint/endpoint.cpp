@@ -145,15 +145,18 @@ void Endpoint::send(core::SendOp& op, bool soon) {
   io_->turn.call();
 }
 
-void Endpoint::extend(core::SendOp& op, std::size_t ready) {
-  {
-    const std::lock_guard lock(mutex_);
-    engine_.extend(op, ready);
-    publish();
-  }
-  if (!output_.load(std::memory_order_relaxed)) return;
-  wake();
+void Endpoint::extend(const std::shared_ptr<GrowingSend>& send, std::size_t ready) {
+  send->ready.store(ready, std::memory_order_release);
+  if (send->posted.exchange(true)) return;
+  asio::post(io_->io, [io = io_.get(), send] { io->extend(*send); });
   io_->turn.call();
+}
+
+void Endpoint::end_growth(GrowingSend& send) {
+  locked([&](core::Engine& engine) {
+    if (send.op != nullptr) engine.extend(*send.op, send.ready.load());
+    send.op = nullptr;
+  });
 }
 
 void Endpoint::send_gathered() {

@@ -22,6 +22,7 @@
 #include "core/engine/gathering.hpp"
 #include "core/world/world.hpp"
 #include "net/control/control_body.hpp"
+#include "net/endpoint/growing_send.hpp"
 
 namespace isthmus::net {
 
@@ -92,8 +93,11 @@ class Endpoint {
   /// `soon`: the calling thread calls poll(), wait_event() or send_gathered() next; then nobody is
   /// woken for what has been gathered.
   void send(core::SendOp& op, bool soon = false);
-  /// On any thread, also one of a driver of GPUs: moves no bytes there, but wakes the I/O thread.
-  void extend(core::SendOp& op, std::size_t ready);
+  /// The first `ready` bytes are there. On any thread, also one of a driver of GPUs: takes no lock
+  /// of the engine. The I/O thread, or one that waits, tells the engine.
+  void extend(const std::shared_ptr<GrowingSend>& send, std::size_t ready);
+  /// Tells the engine of all that is there. Afterwards nothing uses `send.op`.
+  void end_growth(GrowingSend& send);
   /// Sends the gathered messages, on the calling thread unless another thread does so already.
   void send_gathered();
   void recv(core::RecvOp& op);

@@ -369,5 +369,24 @@ TEST_F(EndpointFailing, AClusterThatIsStillToComeMayHaveFailed) {
   EXPECT_EQ(recv.error, core::OpError::Failed);
 }
 
+// As a GPU's driver tells, while who holds the engine waits for the driver.
+TEST_F(EndpointFailing, ASendGrowsWhileTheEngineIsHeld) {
+  join();
+  Sending send(0, 1, kLarge);
+  Receiving recv(0, kLarge);
+  rank(1).recv(recv);
+  send.ready = 0;
+  rank(0).send(send);
+  const auto growing = std::make_shared<GrowingSend>(send);
+  for (std::size_t ready = kLarge / 4; ready <= kLarge; ready += kLarge / 4) {
+    rank(0).locked([&](core::Engine&) { rank(0).extend(growing, ready); });
+  }
+  EXPECT_TRUE(wait(0, send));
+  EXPECT_TRUE(wait(1, recv));
+  EXPECT_EQ(recv.bytes, send.bytes);
+  rank(0).end_growth(*growing);
+  EXPECT_EQ(growing->op, nullptr);
+}
+
 }  // namespace
 }  // namespace isthmus::net

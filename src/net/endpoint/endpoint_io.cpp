@@ -89,6 +89,18 @@ void Endpoint::Io::lends(core::NodeId to) {
   endpoint.engine_.lend_to(to, config.lend_from.value_or(kLendFrom));
 }
 
+// What is there after `posted` was cleared is posted anew.
+void Endpoint::Io::extend(GrowingSend& send) {
+  send.posted.exchange(false);
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    if (send.op == nullptr) return;
+    endpoint.engine_.extend(*send.op, send.ready.load(std::memory_order_acquire));
+    endpoint.publish();
+  }
+  pump.run();
+}
+
 void Endpoint::Io::make_direct() {
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, *this);

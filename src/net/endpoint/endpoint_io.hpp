@@ -95,6 +95,8 @@ struct Endpoint::Io final : DirectUser {
   void grow(const std::string& growth);
   void grow_ways(const core::Growth& growth);
   void wake();
+  /// Tells the engine what is there of a send by now, and moves it.
+  void extend(GrowingSend& send);
   /// A cluster of this world has failed.
   void forget(std::size_t cluster, const std::string& why);
   /// The window of guests does not depend on the size of this world.

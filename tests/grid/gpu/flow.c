@@ -144,6 +144,36 @@ static void many(void) {
   if (!getenv("DRIVER_PINS") && gpu_pinned() == 0) is_wrong("no memory is pinned");
 }
 
+/* The I/O thread waits for the driver, while that tells of a message. */
+static void beside_a_window(void) {
+  doing = "messages beside puts";
+  enum { ROUNDS = 12, PUTS = 30, NUMBERS = 20000 };
+  MPI_Win win;
+  int* const window = on_device(PUTS * NUMBERS, -7, 0);
+  int* const data = on_device(PUTS * NUMBERS, rank, 2);
+  int* const out = on_device(LONG, rank, 3);
+  int* const in = on_device(LONG, -7, 0);
+  MPI_Win_create(window, PUTS * NUMBERS * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                 &win);
+  MPI_Win_lock_all(0, win);
+  for (int round = 0; round < ROUNDS; ++round) {
+    MPI_Request request[2];
+    MPI_Irecv(in, LONG, MPI_INT, other, 7, MPI_COMM_WORLD, &request[0]);
+    MPI_Isend(out, LONG, MPI_INT, other, 7, MPI_COMM_WORLD, &request[1]);
+    for (int i = 0; i < PUTS; ++i) {
+      const int at = i * NUMBERS;
+      MPI_Put(data + at, NUMBERS, MPI_INT, other, at, NUMBERS, MPI_INT, win);
+      MPI_Win_flush(other, win);
+    }
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    expect(in, 0, LONG, other, 3);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect(window, 0, PUTS * NUMBERS, other, 2);
+  MPI_Win_free(&win);
+}
+
 /* The sender calls no MPI while its message is under way. */
 static void computing(const char* file) {
   doing = "a send while the program computes";
@@ -194,6 +224,7 @@ int main(int argc, char** argv) {
     ends();
     parts();
     many();
+    beside_a_window();
     computing(argv[1]);
   }
   if (wrong) printf("rank %d: wrong\n", rank);
