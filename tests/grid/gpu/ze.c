@@ -117,12 +117,18 @@ int zeCommandQueueSynchronize(struct queue* queue, uint64_t timeout) {
   return 0;
 }
 int zeCommandListReset(struct list* list) {
-  if (list->stream->copies) abort(); /* they run */
+  pthread_mutex_lock(&mutex);
+  if (list->stream->done < list->stream->jobs) abort(); /* they run */
+  pthread_mutex_unlock(&mutex);
   list->closed = 0;
   return 0;
 }
 int zeCommandListDestroy(struct list* list) {
-  list->stream->copies = 0; /* those that were not executed */
+  struct stream* const s = list->stream;
+  pthread_mutex_lock(&mutex);
+  s->jobs = s->wanted; /* without those that were not executed */
+  while (s->done < s->jobs) pthread_cond_wait(&changed, &mutex);
+  pthread_mutex_unlock(&mutex);
   stream_destroy(list->stream);
   free(list);
   return 0;
