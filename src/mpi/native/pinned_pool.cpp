@@ -35,9 +35,16 @@ PinnedPool::~PinnedPool() {
 
 PinnedPool::Memory PinnedPool::take(std::size_t bytes, const Pin& pin) {
   if (bytes < kLeast) return plain(bytes);
-  const core::Lock lock(mutex_);
-  std::byte* memory = reuse(bytes);
-  if (memory == nullptr) memory = grow(rounded(bytes), pin);
+  const std::size_t size = rounded(bytes);
+  std::vector<Block> evicted;
+  bool reserved = false;
+  {
+    const core::Lock lock(mutex_);
+    if (std::byte* const memory = reuse(bytes)) return Memory(memory, GiveBack{this});
+    reserved = reserve(size, evicted);
+  }
+  for (Block& block : evicted) destroy(block);
+  std::byte* const memory = reserved ? grow(size, pin) : nullptr;
   return memory == nullptr ? plain(bytes) : Memory(memory, GiveBack{this});
 }
 
@@ -59,39 +66,44 @@ std::byte* PinnedPool::reuse(std::size_t bytes) {
   return best->memory;
 }
 
-// Blocks that nobody has used for the longest time go first.
-void PinnedPool::make_room(std::size_t bytes) {
-  for (auto block = blocks_.begin(); block != blocks_.end() && most_ - pinned_ < bytes;) {
+// Blocks that nobody has used for the longest time make room, if there can be enough.
+bool PinnedPool::reserve(std::size_t bytes, std::vector<Block>& evicted) {
+  std::size_t room = most_ - pinned_;
+  for (const Block& block : blocks_) room += block.used ? 0 : block.size;
+  if (room < bytes) return false;
+  for (auto block = blocks_.begin(); most_ - pinned_ < bytes;) {
     if (block->used) {
       ++block;
       continue;
     }
     pinned_ -= block->size;
-    destroy(*block);
+    evicted.push_back(std::move(*block));
     block = blocks_.erase(block);
   }
+  pinned_ += bytes;
+  return true;
 }
 
+// What has been reserved.
 std::byte* PinnedPool::grow(std::size_t bytes, const Pin& pin) {
-  if (bytes > most_) return nullptr;
-  make_room(bytes);
-  if (most_ - pinned_ < bytes) return nullptr;
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  const bool mapped = memory != MAP_FAILED;
   Block block;
   block.memory = static_cast<std::byte*>(memory);
   block.size = bytes;
-  block.pinned = pin(block.memory, bytes);
   block.used = true;
-  if (block.pinned == nullptr) {
-    destroy(block);
-    most_ = pinned_;  // the driver is not asked again
-    return nullptr;
+  if (mapped) block.pinned = pin(block.memory, bytes);
+  if (block.pinned != nullptr) {
+    const core::Lock lock(mutex_);
+    blocks_.push_back(std::move(block));
+    return static_cast<std::byte*>(memory);
   }
-  pinned_ += bytes;
-  blocks_.push_back(std::move(block));
-  return static_cast<std::byte*>(memory);
+  if (mapped) destroy(block);
+  const core::Lock lock(mutex_);
+  pinned_ -= bytes;
+  if (mapped) most_ = std::min(most_, pinned_);  // the driver is not asked again
+  return nullptr;
 }
 
 void PinnedPool::give_back(const std::byte* memory) {

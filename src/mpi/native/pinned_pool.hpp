@@ -32,7 +32,7 @@ class PinnedPool {
   /// Plain memory.
   static Memory plain(std::size_t bytes) { return Memory(new std::byte[bytes]); }
 
-  /// Bytes that are pinned, in use or not.
+  /// Bytes that are pinned or about to be, in use or not.
   std::size_t pinned() const;
 
  private:
@@ -44,10 +44,12 @@ class PinnedPool {
   };
   void give_back(const std::byte* memory);
   std::byte* reuse(std::size_t bytes) REQUIRES(mutex_);
-  void make_room(std::size_t bytes) REQUIRES(mutex_);
-  std::byte* grow(std::size_t bytes, const Pin& pin) REQUIRES(mutex_);
+  bool reserve(std::size_t bytes, std::vector<Block>& evicted) REQUIRES(mutex_);
+  std::byte* grow(std::size_t bytes, const Pin& pin);
   static void destroy(Block& block);
 
+  // Never held in a call of the driver: the engine's lock may be held to give back, and the driver
+  // may wait for who wants that.
   mutable core::Mutex mutex_;
   std::size_t most_ GUARDED_BY(mutex_);
   std::size_t pinned_ GUARDED_BY(mutex_) = 0;

@@ -83,6 +83,28 @@ TEST(PinnedPool, UnusedMemoryMakesRoom) {
   EXPECT_EQ(pool.pinned(), 4 * kMiB);
 }
 
+TEST(PinnedPool, UnusedMemoryStaysIfItsRoomIsNotEnough) {
+  Driver driver;
+  PinnedPool pool(4 * kMiB);
+  const auto used = pool.take(2 * kMiB, driver.pin());
+  const std::byte* const idle = pool.take(kMiB, driver.pin()).get();
+  EXPECT_FALSE(driver.has(pool.take(3 * kMiB, driver.pin()).get()));
+  EXPECT_TRUE(driver.has(idle));
+}
+
+// As a driver that waits for a thread which gives back memory.
+TEST(PinnedPool, MemoryIsGivenBackWhileTheDriverPins) {
+  Driver driver;
+  PinnedPool pool(4 * kMiB);
+  auto first = pool.take(kMiB, driver.pin());
+  const auto second = pool.take(kMiB, [&](std::byte* memory, std::size_t bytes) {
+    first.reset();
+    return driver.pin()(memory, bytes);
+  });
+  EXPECT_TRUE(driver.has(second.get()));
+  EXPECT_EQ(pool.pinned(), 2 * kMiB);
+}
+
 TEST(PinnedPool, ADriverThatRefusesIsNotAskedAgain) {
   Driver driver;
   PinnedPool pool(4 * kMiB);
