@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,33 @@ struct Run {
   std::size_t bytes;
 };
 
+/// Copies of an image, which is freed after this: they end before, also if one of them fails.
+class ImageCopies {
+ public:
+  explicit ImageCopies(DeviceCopies& copies) : copies_(copies) {}
+  ~ImageCopies() {
+    if (!under_way_) return;
+    try {
+      copies_.end();
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the first failure is told
+    }
+  }
+  ImageCopies(const ImageCopies&) = delete;
+  ImageCopies& operator=(const ImageCopies&) = delete;
+
+  /// Throws as DeviceCopies does.
+  void all(auto&& begin) {
+    under_way_ = true;
+    begin();
+    under_way_ = false;
+    copies_.end();
+  }
+
+ private:
+  DeviceCopies& copies_;
+  bool under_way_ = false;
+};
+
 /// The last element may end before its extent does.
 std::size_t bytes_of(const Element& element, std::size_t count) {
   const std::size_t last =
@@ -82,8 +110,7 @@ void read_device(DeviceCopies& copies, const Elements& there, std::span<std::byt
     return;
   }
   const auto image = std::make_unique_for_overwrite<std::byte[]>(cover.size());
-  copies.to_host(image.get(), cover.begin, cover.size());
-  copies.end();
+  ImageCopies(copies).all([&] { copies.to_host(image.get(), cover.begin, cover.size()); });
   each_piece(there, [&](const std::byte* memory, std::size_t at, std::size_t length) {
     std::memcpy(into.data() + at, image.get() + (memory - cover.begin), length);
   });
@@ -107,15 +134,18 @@ bool combine_device(DeviceCopies& copies, const Elements& there, const Combinati
   const auto image =
       std::make_unique_for_overwrite<std::byte[]>(there.size / packed * element.extent);
   const bool overwrites = how.op == Op::Replace && element.gapless() && before.empty();
+  ImageCopies of_image(copies);
   if (!overwrites) {
-    for (const Run& run : runs) copies.to_host(image.get() + run.here, run.there, run.bytes);
-    copies.end();
+    of_image.all([&] {
+      for (const Run& run : runs) copies.to_host(image.get() + run.here, run.there, run.bytes);
+    });
   }
   const Elements here{.memory = image.get(), .size = there.size};
   if (!combine_there(here, how, data, before, nullptr)) return false;
   if (data.empty() || how.op == Op::NoOp) return true;
-  for (const Run& run : runs) copies.to_device(run.there, image.get() + run.here, run.bytes);
-  copies.end();
+  of_image.all([&] {
+    for (const Run& run : runs) copies.to_device(run.there, image.get() + run.here, run.bytes);
+  });
   return true;
 }
 

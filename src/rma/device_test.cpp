@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "rma/device_area.hpp"
 #include "rma/window_testbed.hpp"
 
 namespace isthmus::rma {
@@ -249,6 +250,29 @@ TEST_F(DeviceTest, DataForMemoryThatHasGoneIsDropped) {
   const auto failure = window(0).take_failure(1);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->device, "");
+}
+
+// Elements in two rows: the device takes the copy of one, and is lost.
+TEST(DeviceArea, CopiesThatHaveBegunEndWhenAnotherFails) {
+  struct Losing final : DeviceCopies {
+    void copy() {
+      if (under_way) throw std::runtime_error("the device is lost");
+      under_way = true;
+    }
+    void to_host(std::byte*, const std::byte*, std::size_t) override { copy(); }
+    void to_device(std::byte*, const std::byte*, std::size_t) override { copy(); }
+    void end() override { under_way = false; }
+    bool under_way = false;
+  };
+  Losing copies;
+  core::TypeMapBuilder builder;
+  builder.add(core::TypeMap::basic(4, 4, 4), 1, 0, 2, 64);
+  const core::TypeMap map = std::move(builder).build();
+  const Elements there{.memory = address_of(0), .map = &map, .count = 1, .size = 8};
+  const Combination how{.op = Op::Sum, .element = plain(Number::I32)};
+  const std::vector<std::byte> data(8);
+  EXPECT_THROW(static_cast<void>(combine_device(copies, there, how, data, {})), std::runtime_error);
+  EXPECT_FALSE(copies.under_way);
 }
 
 }  // namespace
