@@ -49,11 +49,11 @@ Pointer shifted(Pointer buffer, MPI_Aint bytes) {
                                    static_cast<std::uintptr_t>(bytes));
 }
 
-/// Of an element; only for questions to a GPU's driver.
+/// Of an element; only for questions to a GPU's driver. The buffer itself may be MPI_BOTTOM.
 template <class Pointer>
 Pointer first_byte(Pointer buffer, MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
-  if (!has_gpu_driver()) return buffer;
+  if (!look_for_gpu_driver()) return buffer;
   require_success(native.Type_get_true_extent(type, &lower, &extent),
                   "MPI_Type_get_true_extent failed");
   return shifted(buffer, lower);
@@ -178,7 +178,7 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
   const std::byte* const first =
       in_place ? data : first_byte(static_cast<const std::byte*>(buffer), type);
-  const bool staged = on_device(first);
+  const bool staged = (in_place || has_gpu_driver()) && on_device(first);
   if (in_place && copy != Copy::Always && !staged) {
     bytes_ = {data, size};
     return;
@@ -217,7 +217,7 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
   auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
   const std::byte* const first =
       in_place ? data : first_byte(static_cast<const std::byte*>(buffer), type);
-  staged_ = on_device(first);
+  staged_ = (in_place || has_gpu_driver()) && on_device(first);
   if (in_place && !staged_) {
     bytes_ = {data, size};
     return;

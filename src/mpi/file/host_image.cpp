@@ -31,8 +31,8 @@ void copy(const Memory& from, const Memory& to, std::size_t most) {
 }  // namespace
 
 bool is_on_device(const Memory& memory) {
-  if (!has_gpu_driver()) return on_device(memory.buffer);
-  return on_device(moved(memory.buffer, map_of(memory.type)->true_lower()));
+  return look_for_gpu_driver() &&
+         on_device(moved(memory.buffer, map_of(memory.type)->true_lower()));
 }
 
 HostImage::HostImage(const Memory& device) : device_(device), here_(device) {

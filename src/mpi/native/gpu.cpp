@@ -85,6 +85,11 @@ const GpuDriver* driver_of(const void* address) {
 
 bool has_gpu_driver() { return any_driver.load(std::memory_order_acquire); }
 
+bool look_for_gpu_driver() {
+  if (!has_gpu_driver() && looks.load(std::memory_order_relaxed) < kLooks) look_for_drivers();
+  return has_gpu_driver();
+}
+
 bool in_reach_of_cpu(const void* address) { return driver_of(address) == nullptr; }
 
 bool on_device(const void* address) {

@@ -14,12 +14,15 @@ bool on_device(const void* address);
 bool in_reach_of_cpu(const void* address);
 /// Whether on_device has found a driver.
 bool has_gpu_driver();
+/// The same, after a look for one as on_device does. For who would ask about another address then.
+bool look_for_gpu_driver();
 /// Throws MpiError with MPI_ERR_BUFFER for memory on a device. `use` says what cannot be there.
 void check_reach_of_cpu(const void* address, const char* use);
 
-/// Copies between the host and one device, one after the other. They neither wait for the program's
-/// streams nor change its current device. All functions but the destructor throw MpiError with
-/// MPI_ERR_BUFFER and the driver's words. Any thread may call them, one at a time.
+/// Copies between the host and one device, in any order between two calls of end(). They neither
+/// wait for the program's streams nor change its current device. All functions but the destructor
+/// throw MpiError with MPI_ERR_BUFFER and the driver's words. Any thread may call them, one at a
+/// time.
 class DeviceCopies {
  public:
   DeviceCopies() = default;
