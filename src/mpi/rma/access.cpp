@@ -103,9 +103,8 @@ Where locate(const GridWindow& window, const Remote& to, const rma::Element* ele
   where.place.rank = to.rank;
   where.place.displacement = to.displacement * unit;
   // The memory that others attach is not known. A program that has a GPU here may use one there.
-  where.place.staged = window.dynamic()
-                           ? has_gpu_driver()
-                           : window.exposed[static_cast<std::size_t>(to.rank)].on_device();
+  where.place.staged = window.exposed[static_cast<std::size_t>(to.rank)].on_device() ||
+                       (window.dynamic() && has_gpu_driver());
   MPI_Aint lower = 0;
   if (is_contiguous(to.count, to.type, &lower)) {
     where.place.displacement += lower;

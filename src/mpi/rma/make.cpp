@@ -18,6 +18,7 @@
 #include "mpi/making/making.hpp"
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
@@ -139,11 +140,12 @@ std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_I
 
 /// All members learn each other's parts, and reach the memory of those in their cluster.
 void introduce(GridWindow& window, Part& part) {
-  const Exposed mine{static_cast<std::uint64_t>(part.size), part.disp_unit,
-                     part.reach == rma::Reach::Device
-                         ? core::PeerMemory::Address{}
-                         : core::PeerMemory::of_this_process(part.base),
-                     part.host ? part.host->address() : HostMemory::Address{}};
+  const bool on_device = part.reach == rma::Reach::Device;
+  const bool device = on_device || (window.dynamic() && look_for_gpu_driver());
+  const Exposed mine{
+      static_cast<std::uint64_t>(part.size), part.disp_unit,
+      on_device ? core::PeerMemory::Address{} : core::PeerMemory::of_this_process(part.base),
+      part.host ? part.host->address() : HostMemory::Address{}, device ? 1U : 0U};
   before_native(*window.comm, [&] { window.exposed = tell_all(window.comm, mine); });
   window.host = std::move(part.host);
   find_peers(window);

@@ -30,9 +30,11 @@ struct Exposed {
   std::int64_t disp_unit = 1;
   core::PeerMemory::Address address;  ///< for processes of its cluster
   HostMemory::Address memory;         ///< for processes of its cluster
-  /// Only the member's device reaches it: `address` is nobody's.
-  bool on_device() const { return size > 0 && address.pid == 0; }
-  auto numbers() { return std::tie(size, disp_unit); }
+  std::uint64_t device = 0;           ///< 1: as on_device() tells
+  /// Only the member's device reaches it: `address` is nobody's. Or the window is dynamic, and the
+  /// member's program has a driver.
+  bool on_device() const { return device != 0; }
+  auto numbers() { return std::tie(size, disp_unit, device); }
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
