@@ -15,7 +15,7 @@ namespace isthmus::rma {
 class DeviceCopies {
  public:
   DeviceCopies() = default;
-  /// Waits for copies that are under way. On the thread that has made it.
+  /// Waits for copies that are under way.
   virtual ~DeviceCopies() = default;
   DeviceCopies(const DeviceCopies&) = delete;
   DeviceCopies& operator=(const DeviceCopies&) = delete;
@@ -46,8 +46,7 @@ class DeviceWork {
       std::forward<Use>(use)(*copies_);
     });
   }
-  /// Waits for the copies. False as for on(). The engine may be called afterwards: drivers need
-  /// their contexts to be left in reverse order.
+  /// Waits for the copies. False as for on().
   bool end() {
     if (copies_ == nullptr) return true;
     const bool good = attempt([&] { copies_->end(); });

@@ -49,7 +49,7 @@ Pointer shifted(Pointer buffer, MPI_Aint bytes) {
                                    static_cast<std::uintptr_t>(bytes));
 }
 
-/// Of an element; only for questions to a GPU's driver. The buffer itself may be MPI_BOTTOM.
+/// The first byte of an element, to ask a GPU's driver about. The buffer itself may be MPI_BOTTOM.
 template <class Pointer>
 Pointer first_byte(Pointer buffer, MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;

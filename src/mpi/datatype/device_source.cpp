@@ -38,8 +38,8 @@ void DeviceSource::end_growth() {
   if (send_ && grid() != nullptr) grid()->endpoint->end_growth(*send_);
 }
 
-// Drivers call in the order of the copies. They forbid to wait for their copies meanwhile, and so
-// for whoever waits for these: a window's target does, with the engine's lock.
+// Drivers call in the order of the copies. The function may not wait for any copies. A window's
+// target waits for its own with the engine's lock held, so the function does not take that lock.
 void DeviceSource::tell() {
   const auto next = [](void* self) {
     const auto& source = *static_cast<const DeviceSource*>(self);

@@ -13,14 +13,14 @@ namespace isthmus::face {
 /// Whether the elements are in memory that the CPU cannot reach.
 bool is_on_device(const Memory& memory);
 
-/// The datatype stays valid. All functions throw MpiError, with the words of the GPU's driver.
+/// The datatype stays valid. All functions throw MpiError.
 class HostImage {
  public:
   /// Takes as much memory as the elements span, with their gaps.
   explicit HostImage(const Memory& device);
   /// The same elements on the host.
   const Memory& here() const { return here_; }
-  /// Copies them from the device.
+  /// Copies them from the device. An error has the words of the GPU's driver.
   void load();
   /// Copies the first packed bytes of them to the device. Bytes between the data stay as they are.
   void store(std::uint64_t bytes);

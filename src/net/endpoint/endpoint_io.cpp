@@ -89,7 +89,7 @@ void Endpoint::Io::lends(core::NodeId to) {
   endpoint.engine_.lend_to(to, config.lend_from.value_or(kLendFrom));
 }
 
-// What is there after `posted` was cleared is posted anew.
+// `posted` is cleared first: bytes that come from then on are posted anew.
 void Endpoint::Io::extend(GrowingSend& send) {
   send.posted.exchange(false);
   {

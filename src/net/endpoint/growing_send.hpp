@@ -1,6 +1,5 @@
-// A send whose bytes come by and by (core::SendOp::ready), told of by a thread that may not wait
-// for the engine: a driver of GPUs calls it, and the thread with the engine may be waiting for
-// copies.
+// A send whose bytes come by and by (core::SendOp::ready). A thread of a GPU's driver reports them.
+// It may not wait for the engine, since who holds the engine's lock may be waiting for the driver.
 #pragma once
 
 #include <atomic>
