@@ -73,6 +73,11 @@ void gpu_write(void* to, const void* from, size_t bytes) { memcpy(reach(to), fro
 void gpu_read(void* to, const void* from, size_t bytes) { memcpy(to, reach(from), bytes); }
 /* The program's state, which calls of others must not change. */
 void* gpu_state(void);
+#ifndef PINS
+#define PINS 1
+#endif
+/* Whether this driver pins memory of the host. */
+int gpu_pins(void) { return PINS && number("DRIVER_PINS", 1) != 0; }
 /* Bytes of the host that are pinned. */
 size_t gpu_pinned(void) {
   size_t sum = 0;
@@ -226,7 +231,7 @@ static int host_function(void* stream, void (*function)(void*), void* argument) 
   return add(stream, (struct job){.function = function, .argument = argument}, 1);
 }
 static int pin_memory(const void* at, size_t bytes, int can) {
-  if (!can || number("DRIVER_PINS", 1) == 0) return INVALID;
+  if (!can || !gpu_pins()) return INVALID;
   pthread_mutex_lock(&mutex);
   int i = 0;
   while (i < MOST_PINS && pins[i].bytes) ++i;

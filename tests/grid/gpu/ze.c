@@ -1,6 +1,7 @@
 /* A Level Zero of the tests' own, with two drivers: the first has no memory. The memory belongs to
  * a context of the program's, and the driver finds it by its address in any context of its own, as
  * that of Intel does. The second of three groups of queues is the first that only copies. */
+#define PINS 0 /* the API has no such function */
 #include "device_memory.h"
 
 enum { LOST = 0x70000001, UNSUPPORTED = 0x78000004 };
