@@ -82,9 +82,9 @@ TEST(OneHost, LargeBlocksPassThroughNoLeader) {
 
 // `direct` would open a ring between each two of them.
 TEST(OneHost, SmallBlocksOfManyRanksPassThroughALeader) {
-  for (const int members : {129, 192, 256, 512}) {
-    std::vector<int> clusters(static_cast<std::size_t>(members), 0);
-    clusters.resize(static_cast<std::size_t>(2 * members), 1);
+  for (std::size_t members = 129; members <= 512; members += 63) {
+    std::vector<int> clusters(members, 0);
+    clusters.resize(2 * members, 1);
     const Layout layout(clusters);
     const Network network = Network::of_one_host();
     const Choice choice = choose(
