@@ -148,7 +148,7 @@ def test_processes_are_spawned_in_spare_clusters_alone():
 
 
 def test_further_hosts_reach_gateways_that_come_later():
-    """As long as all is on this host, they listen for it alone."""
+    """They listen for this host alone while all clusters are on it."""
     plan = planned(THREE, "south")
     assert plan.listen == "tcp:127.0.0.1:0"
     assert listen_of(plan, plan.spares[0]) == plan.listen

@@ -151,7 +151,7 @@ def test_strange_questions(pair, place):  # noqa: F811
 
 
 def refused(**settings) -> str:
-    """What a run with such a plan says, whose ranks have not started."""
+    """The answers of a run with this plan, before its ranks have started."""
     text = "[cluster.east]\n[cluster.west]\n"
     plan = make_plan(grids.parse(text, "grid.toml"), [Part(["x"], 2, **settings.pop("part", {}))])
     for key, value in settings.items():

@@ -116,7 +116,7 @@ def test_the_launcher_is_killed(grid: Grid, regrow: Path) -> None:
 
 
 def asked(grid: Grid, running: Running, command: str, *words: object) -> str:
-    """What another command about the run prints."""
+    """The output of another command about the run."""
     line = [sys.executable, "-m", "isthmus", command, str(running.pid), *map(str, words)]
     return subprocess.run(
         line, env=grid.environment, check=True, stdout=subprocess.PIPE, text=True, timeout=240

@@ -89,7 +89,7 @@ struct RecvOp : Op {
   std::byte* buffer = nullptr;
   std::size_t capacity = 0;
   MatchedReceives* tell = nullptr;  ///< hears of the match, if not null
-  /// If not 0, an event tells each time that `prefix` has grown. It grows by at least so many
+  /// If not 0, an event tells each time that `prefix` has grown. It grows by at least this many
   /// bytes.
   std::size_t follow = 0;
   /// The process that `source` means; kNobody: any, or unknown. If it fails, so does the receive.

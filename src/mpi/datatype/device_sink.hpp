@@ -25,7 +25,7 @@ class DeviceSink {
   DeviceSink(const DeviceSink&) = delete;
   DeviceSink& operator=(const DeviceSink&) = delete;
 
-  /// The first `bytes` bytes have come. What fails shows in finish().
+  /// The first `bytes` bytes have come. finish() throws what fails.
   void take(std::size_t bytes);
   /// All have that come, maybe not the end of an element. Bytes between the data stay as they are.
   /// Throws MpiError as DeviceCopies does.

@@ -72,7 +72,7 @@ static void grow(char** words, const char* name) {
   comm = whole;
 }
 
-/* Those that have come in this turn start here. */
+/* Each turn ends with this, also for the processes that it has spawned. */
 static void check(const char* name) {
   int rank = 0, size = 0, sum = 0;
   MPI_Comm_rank(comm, &rank);
