@@ -18,7 +18,7 @@ inline bool plus(std::int64_t a, std::int64_t b, std::int64_t& out) {
 /// Refuses a datatype that does not fit into a map.
 [[noreturn]] inline void too_large() {
   throw std::length_error(
-      "a datatype reaches over more bytes, or has more parts, than can be told");
+      "a datatype reaches over more bytes, or has more parts, than Isthmus can describe");
 }
 
 }  // namespace isthmus::core

@@ -28,7 +28,7 @@ bool TypeMap::add(Node node) {
     const Node& child = nodes_[node.child];
     std::int64_t last = 0;
     if (node.count < 1 || !times(child.size, node.count, node.size) ||
-        !times(node.stride, node.count - 1, last) || last > kFarthest || last < -kFarthest) {
+        !times(node.stride, node.count - 1, last) || !in_reach(last)) {
       return false;
     }
     node.low = child.low + std::min<std::int64_t>(last, 0);
@@ -39,7 +39,7 @@ bool TypeMap::add(Node node) {
     for (std::int64_t i = 0; i < node.count; ++i) {
       Entry& e = entries_[static_cast<std::size_t>(node.stride + i)];
       const Node& child = nodes_[e.child];
-      if (e.displacement > kFarthest || e.displacement < -kFarthest) return false;
+      if (!in_reach(e.displacement)) return false;
       e.at = node.size;
       if (!plus(node.size, child.size, node.size)) return false;
       const std::int64_t low = e.displacement + child.low, high = e.displacement + child.high;
@@ -48,8 +48,8 @@ bool TypeMap::add(Node node) {
       node.depth = std::max(node.depth, child.depth + 1);
     }
   }
-  if (node.size < 1 || node.size > kFarthest || node.depth > kMaxDepth || node.low < -kFarthest ||
-      node.high > kFarthest) {
+  if (node.size < 1 || node.size > kFarthest || node.depth > kMaxDepth || !in_reach(node.low) ||
+      !in_reach(node.high)) {
     return false;
   }
   nodes_.push_back(node);
@@ -104,6 +104,7 @@ bool TypeMap::grows() const {
 }
 
 TypeMap TypeMap::resized(std::int64_t lower, std::int64_t extent) const {
+  if (!in_reach(extent)) too_large();
   TypeMap map = *this;
   map.lower_ = lower;
   map.extent_ = extent;
@@ -173,7 +174,7 @@ std::optional<TypeMap> TypeMap::decode(std::span<const std::byte> bytes) {
     }
     if (!from.good() || !map.add(node)) return std::nullopt;
   }
-  if (!from.good() || !from.at_end() || map.extent_ > kFarthest || map.extent_ < -kFarthest) {
+  if (!from.good() || !from.at_end() || !in_reach(map.extent_)) {
     return std::nullopt;
   }
   if (n > 0) {

@@ -12,8 +12,9 @@
 
 namespace isthmus::core {
 
-/// Sums of offsets stay within this, so that a base can still be added to them.
-inline constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
+/// Displacements, extents and bounds stay within this, so that the sum of three does not overflow.
+inline constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+inline bool in_reach(std::int64_t n) { return n >= -kFarthest && n <= kFarthest; }
 
 /// Bytes one after the other. Offsets count from the address that MPI calls the buffer.
 struct Piece {
@@ -50,7 +51,8 @@ class TypeMap {
   /// No basic element lies before one that comes before it in the map, as filetypes have to be.
   bool grows() const;
 
-  /// The same bytes with other bounds, as MPI_Type_create_resized.
+  /// The same bytes with other bounds, as MPI_Type_create_resized. Throws std::length_error if
+  /// `extent` exceeds kFarthest.
   TypeMap resized(std::int64_t lower, std::int64_t extent) const;
 
   /// For the wire.

@@ -53,6 +53,7 @@ std::uint32_t TypeMapBuilder::repeat(std::uint32_t child, std::int64_t count, st
 }
 
 void TypeMapBuilder::place(std::uint32_t child, std::int64_t displacement) {
+  if (!in_reach(displacement)) too_large();
   const TypeMap::Node& node = map_.nodes_[child];
   if (!list_.empty() && node.kind == TypeMap::Kind::Run) {
     TypeMap::Entry& before = list_.back();

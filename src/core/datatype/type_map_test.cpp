@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+
+#include "core/wire/wire.hpp"
 
 namespace isthmus::core {
 namespace {
@@ -235,6 +239,77 @@ TEST(TypeMap, WhatOverflowsIsRefused) {
       },
       std::length_error);
   EXPECT_FALSE(TypeMap::basic(8, std::int64_t{1} << 60, 8).bounds(100));
+}
+
+TEST(TypeMap, RefusesWhatIsOutOfReach) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const TypeMap one = TypeMap::basic(4, 4, 4);
+  for (const std::int64_t far : {kFarthest, kMost / 2 + 1, kMost, -kMost - 1, -kFarthest - 1}) {
+    SCOPED_TRACE(far);
+    EXPECT_THROW(
+        {
+          TypeMapBuilder builder;
+          builder.add(one, 1, far);
+          builder.add(one, 1, -far / 2);
+          std::move(builder).build();
+        },
+        std::length_error);
+    EXPECT_THROW(
+        {
+          TypeMapBuilder builder;
+          builder.add(one, 1, 0, 2, far);
+          std::move(builder).build();
+        },
+        std::length_error);
+    if (far == kFarthest) continue;
+    EXPECT_THROW(one.resized(0, far), std::length_error);
+  }
+}
+
+/// A map as it travels, whose numbers are the peer's.
+class Wire {
+ public:
+  explicit Wire(std::uint32_t nodes) : to_(bytes_) {
+    to_.u64(0);
+    to_.u64(8);
+    to_.u32(nodes);
+  }
+  Wire& run(std::int64_t size) {
+    to_.u8(0);
+    to_.u8(1);
+    to_.u64(static_cast<std::uint64_t>(size));
+    return *this;
+  }
+  Wire& repeat(std::uint32_t child, std::int64_t count, std::int64_t stride) {
+    to_.u8(1);
+    to_.u32(child);
+    to_.u64(static_cast<std::uint64_t>(count));
+    to_.u64(static_cast<std::uint64_t>(stride));
+    return *this;
+  }
+  Wire& list(std::uint32_t child, std::int64_t displacement) {
+    to_.u8(2);
+    to_.u32(1);
+    to_.u32(child);
+    to_.u64(static_cast<std::uint64_t>(displacement));
+    return *this;
+  }
+  std::optional<TypeMap> decode() const { return TypeMap::decode(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  Writer to_;
+};
+
+TEST(TypeMap, DecodingRefusesSumsOutOfReach) {
+  EXPECT_TRUE(Wire(2).run(8).list(0, 8).decode());
+  for (const std::int64_t size : {kFarthest, 2 * kFarthest}) {
+    for (const std::int64_t place : {kFarthest, 2 * kFarthest}) {
+      EXPECT_FALSE(Wire(2).run(size).list(0, place).decode());
+      EXPECT_FALSE(Wire(2).run(size).repeat(0, 2, place).decode());
+    }
+  }
+  EXPECT_FALSE(Wire(3).run(8).list(0, -kFarthest).list(1, -kFarthest).decode());
 }
 
 TEST(TypeMap, DecodingTrustsNothing) {
