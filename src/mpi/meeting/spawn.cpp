@@ -15,6 +15,7 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
+#include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -71,16 +72,27 @@ json request_of(const Commands& given) {
   return {{"do", "spawn"}, {"commands", std::move(commands)}};
 }
 
+/// Gives the others the root's number of processes: they have array_of_errcodes, too. If a member
+/// has failed, they may get 0.
+int spread_number(int number, int root, MPI_Comm comm) {
+  const Withheld errors;
+  int told = number;
+  const int code = isthmus_Bcast(&told, 1, MPI_INT, root, comm);
+  return code == MPI_SUCCESS ? told : number;
+}
+
 template <class Given>
 int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI_Comm* intercomm,
           int* errcodes) {
   int rank = 0;
   isthmus_Comm_rank(comm, &rank);
-  const auto set_codes = [&](int number, int code) {
-    if (errcodes != MPI_ERRCODES_IGNORE) std::fill_n(errcodes, number, code);
-  };
   return shielded(comm, function, [&] {
     if (const GridCommRef found = share_comm(comm)) require_intracomm(*found);
+    const int asked = spread_number(rank == root ? given().processes() : 0, root, comm);
+    const auto set_codes = [errcodes](int number, int code) {
+      if (errcodes != MPI_ERRCODES_IGNORE) std::fill_n(errcodes, number, code);
+    };
+    set_codes(asked, MPI_ERR_SPAWN);  // until the processes are there
     const auto start = [&] { return PortCall{text_of(ask_launcher(request_of(given())), "port")}; };
     try {
       const int code = meet_at_port(At::Accept, start, root, comm, intercomm);
@@ -90,7 +102,6 @@ int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI
       return code;
     } catch (const MpiError&) {
       *intercomm = MPI_COMM_NULL;
-      if (rank == root) set_codes(given().processes(), MPI_ERR_SPAWN);
       throw;
     }
   });
