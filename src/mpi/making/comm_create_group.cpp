@@ -151,7 +151,7 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local,
 }  // namespace
 
 int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
-                 MPI_Comm* newcomm, Revocation revocation) {
+                 MPI_Comm* newcomm, IfRevoked if_revoked) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
     throw MpiError(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
                                     std::to_string(limits().tag_upper_bound));
@@ -164,7 +164,7 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, cons
   }
   const Members members = members_of(parent, ranks);
   const Lost lost = [&]() -> std::optional<Loss> {
-    if (revocation == Revocation::Ends && parent.survival.revoked.load(std::memory_order_acquire)) {
+    if (if_revoked == IfRevoked::Ends && parent.survival.revoked.load(std::memory_order_acquire)) {
       return Loss{revoked(), kRevoked};
     }
     return loss_among(group);
@@ -198,7 +198,7 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
     return code;
   }
   return shielded(comm, "MPI_Comm_create_group", [&] {
-    return create_group(*parent, group_of(group), tag, nullptr, newcomm, Revocation::Ends);
+    return create_group(*parent, group_of(group), tag, nullptr, newcomm, IfRevoked::Ends);
   });
 }
 

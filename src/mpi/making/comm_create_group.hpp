@@ -16,13 +16,13 @@ struct FromGroup {
 };
 
 /// A revocation of the parent ends the call, or does not matter.
-enum class Revocation { IsIgnored, Ends };
+enum class IfRevoked { GoesOn, Ends };
 
 /// The communicator of `group`, of members of `parent`, native if it lies in one cluster;
 /// MPI_COMM_NULL for a process that is not in it. `tag`: 0 to MPI_TAG_UB, another for each call
 /// under way. `from`: null on all members, or on none. Returns an MPI error code (raised) or throws
 /// MpiError.
 int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
-                 MPI_Comm* newcomm, Revocation revocation = Revocation::IsIgnored);
+                 MPI_Comm* newcomm, IfRevoked if_revoked = IfRevoked::GoesOn);
 
 }  // namespace isthmus::face
