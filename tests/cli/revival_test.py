@@ -7,6 +7,7 @@ from isthmus.base.outcome import Ending
 from isthmus.base.relay import Voice
 from isthmus.job.revival import Revival
 
+FAILURES = [(2, 'cluster "west" has failed: its job has ended')]
 NEWS = [
     {"number": 0, "cluster": "south", "state": "joined", "message": 'cluster "south": it joined'},
     {"number": 1, "cluster": "south", "state": "left", "message": 'cluster "south": it left'},
@@ -28,8 +29,8 @@ class Agent:
     start = close = nothing
 
 
-def test_it_hears_which_clusters_have_joined():
-    """Its metrics tell them, too."""
+def test_it_hears_which_clusters_have_failed_and_joined():
+    """It waits for no gateways of those that have failed. Its metrics tell those that joined."""
     old, new = Agent(), Agent()
     member = SimpleNamespace(
         agent=old, cluster=SimpleNamespace(name="relay"), plan=SimpleNamespace(gateways=[])
@@ -49,12 +50,21 @@ def test_it_hears_which_clusters_have_joined():
         steps, ways = SimpleNamespace(hear=new.nothing), SimpleNamespace(again=new.nothing)
         voice = Voice(verbose=False)
         revival = Revival(
-            steps, growing, ways, members, Ending(), voice, new.nothing, lambda *_: None
+            steps,
+            growing,
+            FAILURES,
+            ways,
+            members,
+            Ending(),
+            voice,
+            new.nothing,
+            lambda *_: None,
         )
         assert revival.takes(member, "the relay has ended", spare=False)
         await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
     asyncio.run(run())
     assert member.agent is new
-    assert new.heard == [{"op": "spare", **told} for told in NEWS]
+    failed = [{"op": "failed", "cluster": cluster, "message": why} for cluster, why in FAILURES]
+    assert new.heard == failed + [{"op": "spare", **told} for told in NEWS]
     assert old.heard == []

@@ -231,6 +231,7 @@ class Job:
         self._revival = Revival(
             steps,
             growing,
+            self._surviving.failures,
             ways,
             self._members,
             self._ending,

@@ -3,6 +3,7 @@ and send what was lost (docs/protocol.md, "When a relay is started anew")."""
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from isthmus.base.errors import IsthmusError
 from isthmus.base.outcome import Ending, Weight
@@ -25,6 +26,7 @@ class Revival:
         self,
         steps: BringUp,
         growing: Growing,
+        failures: Sequence[tuple[int, str]],
         ways: OwnWays,
         members: Members,
         ending: Ending,
@@ -32,9 +34,10 @@ class Revival:
         heard: Handler,
         lost: OnLost,
     ) -> None:
-        """`heard` and `lost` are callbacks for new agents."""
+        """`failures` are those of Surviving. `heard` and `lost` are callbacks for new agents."""
         self._steps = steps
         self._growing = growing
+        self._failures = failures
         self._ways = ways
         self._members = members
         self._ending = ending
@@ -125,6 +128,8 @@ class Revival:
                 await self._ways.again(member, agent)
                 self._members.replace(member, agent)
                 is_up = True
+                for cluster, why in [*self._failures]:
+                    await agent.send("failed", cluster=cluster, message=why)
                 for told in self._growing.news:
                     await agent.send("spare", **told)
         except IsthmusError as error:
