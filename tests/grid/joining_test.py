@@ -162,6 +162,20 @@ def test_a_cluster_joins_after_another_has_failed(joining, programs) -> None:
     assert run.returncode == 0
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_a_cluster_fails_and_then_another_joins(joining, programs, library: str) -> None:
+    """The survivors wait for it, and spawn there."""
+    program = mpis.ALL[library].build(GROWING / "regrow.c", programs)
+    with joining.start(TWO, program, "nobody:+south", options=["--survive", "-n", 4]):
+        joining.says("up\n")
+        ranks = json.loads(joining.ask("ps", "--json").stdout)
+        os.kill(next(rank["pid"] for rank in ranks if rank["cluster"] == "west"), 9)
+        joining.says("wait for south\n")
+        joining.join("[cluster.south]\n")
+        status, out, err = joining.ends()
+    assert (status, out) == (0, "4 ranks, sum 6\n"), err
+
+
 def test_one_cluster_that_others_may_join(joining, programs) -> None:
     program = built("mpich4", programs)
     with joining.start("[cluster.east]\n", "--guests", "-n", 2, program, program, "south"):

@@ -1,9 +1,11 @@
 /* Clusters fail, and processes are spawned in their place elsewhere. regrow LOST:PLACE...: in each
    turn all ranks of the cluster LOST end. The others shrink their communicator and spawn as many
-   in PLACE. Spawned ones have the word `child` first, and the turns that are left.
+   in PLACE. Spawned ones have the word `child` first, and the turns that are left. +PLACE: they say
+   so and wait until that cluster has joined.
  */
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../../include/isthmus.h"
 #include "../../programs/checking.h"
@@ -61,6 +63,27 @@ static void check_inter(MPI_Comm comm, MPI_Comm inter) {
   CHECK(class_of(code) == ISTHMUS_ERR_PROC_FAILED, "class %d", class_of(code));
 }
 
+static int has_joined(const char* wanted) {
+  const char *name = "", *why;
+  for (int i = 0; i < isthmus_changes(); ++i) {
+    if (isthmus_change(i, &name, &why) == ISTHMUS_CLUSTER_JOINED && !strcmp(name, wanted)) return 1;
+  }
+  return 0;
+}
+
+/* Until all members have heard that the cluster has joined. */
+static void wait_for(MPI_Comm comm, const char* wanted) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) printf("wait for %s\n", wanted);
+  fflush(stdout);
+  for (int all = 0; !all; usleep(10000)) {
+    const int mine = has_joined(wanted);
+    const int code = MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    CHECK(code == MPI_SUCCESS, "they are not together, class %d", class_of(code));
+  }
+}
+
 /* A communicator with as many members as before, after `wanted` were there. */
 static MPI_Comm regrow(MPI_Comm comm, const char* self, const char* turn, char** later, int wanted,
                        MPI_Comm* inter) {
@@ -69,14 +92,16 @@ static MPI_Comm regrow(MPI_Comm comm, const char* self, const char* turn, char**
   int size = 0, count = 1, length = 0;
   char said[4 * MPI_MAX_ERROR_STRING];
   char* words[16] = {"child"};
+  const char* place = strchr(turn, ':') + 1;
   isthmus_comm_revoke(comm);
   CHECK(isthmus_comm_shrink(comm, &smaller) == MPI_SUCCESS, "it cannot be shrunk");
   if (*inter != MPI_COMM_NULL) check_inter(comm, *inter);
+  if (*place == '+') wait_for(smaller, ++place);
   MPI_Comm_size(smaller, &size);
   for (; *later != NULL; ++later) words[count++] = *later;
   words[count] = NULL;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "cluster", strchr(turn, ':') + 1);
+  MPI_Info_set(info, "cluster", place);
   const int code =
       MPI_Comm_spawn(self, words, wanted - size, info, 0, smaller, inter, MPI_ERRCODES_IGNORE);
   if (code != MPI_SUCCESS) MPI_Error_string(code, said, &length);
