@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+import re
+import subprocess
 from pathlib import Path
 
 import mpis
@@ -95,11 +98,24 @@ def test_communicators_are_shrunk_meanwhile(
     assert (done.returncode, done.stdout) == (0, "2 go on\n"), done.stderr
 
 
-def test_a_rank_alone_in_its_cluster_cannot_make_its_part(isthmus, programs, grid) -> None:
+def stays_whole(isthmus, programs, grid, *words: object) -> None:
     program = mpis.ALL["mpich4"].build(SURVIVE / "unmade.c", programs)
     grid.write_text("[cluster.east]\nslots = 2\n[cluster.west]\nslots = 1\n")
-    done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, timeout=120)
+    done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, *words, timeout=120)
     assert (done.returncode, done.stdout) == (0, "3 of 3\n"), done.stderr
+
+
+def test_a_rank_alone_in_its_cluster_cannot_make_its_part(isthmus, programs, grid) -> None:
+    stays_whole(isthmus, programs, grid)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the program changes code of x86-64")
+def test_a_rank_alone_in_its_cluster_cannot_have_a_request(isthmus, programs, grid) -> None:
+    library = "/usr/lib/x86_64-linux-gnu/libmpich.so.12"
+    symbols = subprocess.check_output(["nm", "-D", library], text=True)
+    found = re.search(r"(\S+) T PMPI_Grequest_start", symbols)
+    assert found
+    stays_whole(isthmus, programs, grid, library, found[1])
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4", "mpich5"])

@@ -94,14 +94,18 @@ bool made_everywhere(const core::Decision& outcome) { return (outcome.flags & kM
                  "communicator (it may have too many)");
 }
 
+/// Takes part without a communicator, so that no other member waits for ever.
+void give_up(const GridCommRef& comm) {
+  agree_on_outcome(comm, Agreeing(comm, 0, Agreeing::Call::Shrink).wait(), false);
+}
+
 /// For a member that is alone in its cluster: its native part needs nobody, so it exists already.
-/// Or `code` says why not. Then this takes part, too, so that no other member waits for ever.
+/// Or `code` says why not. Then this takes part, too. It does so from the first advance() on.
 class ShrinkingLater final : public Operation {
  public:
   ShrinkingLater(const GridCommRef& parent, MPI_Comm native_part, int code, GiveComm give)
       : handle_(parent), native_part_(native_part), code_(code), give_(std::move(give)) {
     comm = parent->native;
-    agreeing_.emplace(parent, 0, Agreeing::Call::Shrink);
   }
   ~ShrinkingLater() override {
     if (native_part_ != MPI_COMM_NULL && grid() != nullptr) native.Comm_free(&native_part_);
@@ -110,6 +114,7 @@ class ShrinkingLater final : public Operation {
   ShrinkingLater& operator=(const ShrinkingLater&) = delete;
 
   bool advance() override {
+    if (!agreeing_) agreeing_.emplace(handle_.comm(), 0, Agreeing::Call::Shrink);
     std::optional<core::Decision> decision = agreeing_->poll();
     if (decision && !wanted_) {
       agreeing_.emplace(agree_on_outcome(handle_.comm(), *decision, code_ == MPI_SUCCESS));
@@ -181,7 +186,10 @@ int shrink_later(const GridCommRef& comm, GiveComm give, MPI_Request* request) {
   if (code != MPI_SUCCESS) made = MPI_COMM_NULL;
   settle_handles();
   give(MPI_COMM_NULL);
-  return make_request(std::make_unique<ShrinkingLater>(comm, made, code, std::move(give)), request);
+  const int begun =
+      make_request(std::make_unique<ShrinkingLater>(comm, made, code, std::move(give)), request);
+  if (begun != MPI_SUCCESS) give_up(comm);
+  return begun;
 }
 
 }  // namespace isthmus::face
