@@ -143,6 +143,14 @@ def test_programs_with_the_names_of_ulfm(
     assert survive(isthmus, grid, "west", program, fails) == out
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_fortran_with_the_names_of_ulfm(isthmus, programs, grid, library: str) -> None:
+    folder = programs / "fortran"  # Open MPI 4 has a module mpi_ext of its own
+    modules = ["-I", str(folder / library / SURVIVE.relative_to(mpis.ROOT))]
+    program = mpis.ALL[library].build(SURVIVE / "ulfm.f90", folder, modules)
+    assert survive(isthmus, grid, "west", program, "west") == "4 of 6\n"
+
+
 @pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
 def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
     words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]

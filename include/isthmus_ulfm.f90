@@ -1,0 +1,28 @@
+! The names of ULFM, for Fortran programs that were written for it and `use mpi_ext`. They are those
+! of isthmus.f90, with Open MPI 4 and MPICH. Open MPI 5 has a module of this name itself.
+!
+!     f=$(isthmus config --includedir)
+!     mpif90 $f/isthmus.f90 $f/isthmus_ulfm.f90 app.f90
+module mpi_ext
+  use mpi, only: MPI_ERR_LASTCODE
+  use isthmus, only: &
+    MPIX_Comm_revoke => isthmus_comm_revoke, &
+    MPIX_Comm_is_revoked => isthmus_comm_is_revoked, &
+    MPIX_Comm_shrink => isthmus_comm_shrink, &
+    MPIX_Comm_ishrink => isthmus_comm_ishrink, &
+    MPIX_Comm_agree => isthmus_comm_agree, &
+    MPIX_Comm_iagree => isthmus_comm_iagree, &
+    MPIX_Comm_failure_ack => isthmus_comm_failure_ack, &
+    MPIX_Comm_failure_get_acked => isthmus_comm_failure_get_acked, &
+    MPIX_Comm_get_failed => isthmus_comm_get_failed, &
+    MPIX_Comm_ack_failed => isthmus_comm_ack_failed
+  implicit none
+  public
+
+  ! As isthmus_ulfm.h has them: MPICH's own, or those that Isthmus adds in MPI_Init.
+  logical, parameter, private :: is_mpich = MPI_ERR_LASTCODE > 1000000
+  integer, parameter, private :: first = merge(101, MPI_ERR_LASTCODE + 1, is_mpich)
+  integer, parameter :: MPIX_ERR_PROC_FAILED = first
+  integer, parameter :: MPIX_ERR_PROC_FAILED_PENDING = first + 1
+  integer, parameter :: MPIX_ERR_REVOKED = first + 2
+end module
