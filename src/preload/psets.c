@@ -1,7 +1,7 @@
 /* The process sets isthmus://cluster/NAME, and isthmus://grid/NAME of each inner grid of the
  * cluster, for a world of one cluster: a native job, in which only this library is preloaded. They
- * are the native library's mpi://WORLD under other names. So this knows names of functions and
- * nothing of MPI itself; handles pass through as machine words. */
+ * are the native library's mpi://WORLD under other names. Also the program's name in MPI_INFO_ENV.
+ * This knows names of functions and nothing of MPI itself; handles pass through as machine words. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -87,6 +87,39 @@ int MPI_Group_from_session_pset(handle session, const char* name, handle* group)
   return call(session, native_name(name), group);
 }
 ALSO(MPI_Group_from_session_pset) int PMPI_Group_from_session_pset(handle, const char*, handle*);
+
+/* Open MPI 5 has from its launcher that the program is isthmusd; `isthmusd exec` sets the variables
+ * that older versions read. */
+static void name_the_program(void) {
+  int (*set)(handle, const char*, const char*);
+  void* const info = dlsym(RTLD_DEFAULT, "ompi_mpi_info_env"); /* MPI_INFO_ENV */
+  const char* const command = getenv("OMPI_COMMAND");
+  const char* const arguments = getenv("OMPI_ARGV");
+  if (!info || !command || own_count == 0) return;
+  find_native("PMPI_Info_set", &set);
+  set(info, "command", command);
+  set(info, "argv", arguments ? arguments : command); /* as without arguments natively */
+}
+
+EXPORTED int MPI_Init(int* argc, char*** argv);
+int MPI_Init(int* argc, char*** argv) {
+  int (*call)(int*, char***);
+  find_native("PMPI_Init", &call);
+  const int code = call(argc, argv);
+  if (code == 0) name_the_program();
+  return code;
+}
+ALSO(MPI_Init) int PMPI_Init(int*, char***);
+
+EXPORTED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  int (*call)(int*, char***, int, int*);
+  find_native("PMPI_Init_thread", &call);
+  const int code = call(argc, argv, required, provided);
+  if (code == 0) name_the_program();
+  return code;
+}
+ALSO(MPI_Init_thread) int PMPI_Init_thread(int*, char***, int, int*);
 
 /* The name of this library in a list separated by colons or spaces; its own variable has the
  * name. */

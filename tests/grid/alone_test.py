@@ -27,6 +27,10 @@ int main(int argc, char** argv) {
     if (strstr(*entry, "libisthmus") || !strncmp(*entry, "ISTHMUS_SECRET", 14) ||
         !strncmp(*entry, "ISTHMUS_WORLD", 13))
       printf("holds %s\n", *entry);
+  char command[4096] = "";
+  int there = 0;
+  MPI_Info_get(MPI_INFO_ENV, "command", sizeof command - 1, command, &there);
+  if (there && strcmp(command, argv[0])) printf("is named %s\n", command);
   printf("rank %d of %d in %s\n", rank, size, getenv("ISTHMUS_CLUSTER"));
   fflush(stdout);
   while (argc > 2) {  // the last rank alone gets the signal

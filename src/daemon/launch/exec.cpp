@@ -132,6 +132,17 @@ void apply_part(const ExecOptions& options, RankPlan& plan) {
   }
 }
 
+// Open MPI's launcher names isthmusd in the variables that become MPI_INFO_ENV. No value of an info
+// object may be empty or longer.
+void name_the_program(RankPlan& plan) {
+  constexpr std::size_t kMost = 255;
+  if (!plan.environment.get("OMPI_COMMAND")) return;
+  plan.environment.set("OMPI_COMMAND", plan.argv.front().substr(0, kMost));
+  const auto arguments = fmt::format("{}", fmt::join(plan.argv.begin() + 1, plan.argv.end(), " "));
+  plan.environment.unset("OMPI_ARGV");
+  if (!arguments.empty()) plan.environment.set("OMPI_ARGV", arguments.substr(0, kMost));
+}
+
 int complain(const std::string& sentence, int status) {
   std::cerr << "isthmus: " << sentence << std::endl;
   return status;
@@ -206,6 +217,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   tell_rank(plan.environment);
   apply_part(options, plan);
   if (plan.argv.empty()) throw Failure("isthmusd exec was given no program");
+  name_the_program(plan);
   plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
   plan.tag_output = plan.environment.get("ISTHMUS_TAG_OUTPUT").has_value();
   plan.output_file = plan.environment.get("ISTHMUS_OUTPUT").value_or("");

@@ -164,6 +164,18 @@ TEST(Exec, TheInnermostLauncherTellsTheRank) {
   EXPECT_EQ(native_rank(environment), 3);
 }
 
+TEST(Exec, OpenMpiLearnsTheProgramsName) {
+  Environment environment;
+  set_rank_environment(setup(), environment);
+  EXPECT_FALSE(plan_rank({0, false, {"p"}}, environment).environment.get("OMPI_COMMAND"));
+  environment.set("OMPI_COMMAND", "isthmusd");
+  environment.set("OMPI_ARGV", "exec --part 0 -- p");
+  EXPECT_FALSE(plan_rank({0, false, {"p"}}, environment).environment.get("OMPI_ARGV"));
+  const RankPlan plan = plan_rank({0, false, {"p", "a", std::string(300, 'b')}}, environment);
+  EXPECT_EQ(plan.environment.get("OMPI_COMMAND"), "p");
+  EXPECT_EQ(plan.environment.get("OMPI_ARGV"), "a " + std::string(253, 'b'));
+}
+
 TEST(Exec, TheRankKnowsWhereItsOutputGoes) {
   RankSetup to_files = setup();
   to_files.parts[0].env = {{"ISTHMUS_OUTPUT", "out.%r"}, {"ISTHMUS_SHOW_RANK", "1"}};
