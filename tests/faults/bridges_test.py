@@ -50,7 +50,7 @@ def test_the_only_one_is_killed(remote: Grid, prefix, program, tmp_path):
     words = ["-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "bell"]
     with remote.start(*words) as running:
         says(running, "up 4\n")
-        (victim,) = remote.gateways()
+        victim = remote.gateway()
         os.kill(victim, signal.SIGKILL)
         _, err = running.communicate(timeout=240)
     assert running.returncode != 0

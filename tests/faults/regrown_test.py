@@ -38,7 +38,7 @@ def test_gateways_that_came_later_are_lost(grid: Grid, how: signal.Signals, why:
     words = ["--survive", "-g", "grid.toml", "-n", 4, program, "b:c", "nobody:b"]
     with grid.start(*words) as running:
         says(running, "up\n")
-        (gateway,) = grid.gateways()
+        gateway = grid.gateway()
         os.kill(gateway, how)
         assert why in until(running, 'cluster "c/1" has failed')
         until(running, 'cluster "b" is back')

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from faulty import Grid, check, says
 from ports import free_port
-from waiting import eventually
 
 TWO = "[cluster.east]\n[cluster.west]\n"
 
@@ -23,17 +22,6 @@ def hears(running, words: str) -> None:
         assert line, f"the launcher has ended without '{words}'"
 
 
-def kill_relay(grid: Grid, number: int) -> None:
-    found: list[int] = []
-
-    def is_alone() -> bool:  # for a moment there may be two processes
-        found[:] = grid.gateways()
-        return len(found) == 1
-
-    eventually(is_alone, "one process of the relay")
-    os.kill(found[0], number)
-
-
 @pytest.mark.parametrize("mpi", ["ompi", "mpich"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
@@ -43,7 +31,7 @@ def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
     with grid.start("-g", "grid.toml", "-n", 4, program(mpi), "fine", 0, bell) as running:
         says(running, "up 4\n")
         for _ in range(2):
-            kill_relay(grid, number)
+            os.kill(grid.gateway(), number)
             hears(running, "it is started again, and its traffic is kept meanwhile")
             hears(running, "isthmus: relay: is back")
         bell.touch()
@@ -57,7 +45,7 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
     bell = tmp_path / "bell"
     with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
         says(running, "up 4\n")
-        kill_relay(remote, signal.SIGKILL)
+        os.kill(remote.gateway(), signal.SIGKILL)
         hears(running, "isthmus: relay on site: is back")
         bell.touch()
         _, err = running.communicate(timeout=240)
@@ -70,7 +58,7 @@ def test_with_threads(grid: Grid, program, tmp_path):
     bell = tmp_path / "bell"
     with grid.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
         says(running, "up 4\n")
-        kill_relay(grid, signal.SIGKILL)
+        os.kill(grid.gateway(), signal.SIGKILL)
         hears(running, "isthmus: relay: is back")
         bell.touch()
         _, err = running.communicate(timeout=240)
@@ -88,7 +76,7 @@ def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_pat
     with remote.start(*words) as running:
         says(running, "up 4\n")
         script.unlink()
-        kill_relay(remote, signal.SIGKILL)
+        os.kill(remote.gateway(), signal.SIGKILL)
         _, err = running.communicate(timeout=240)
     running.stderr = err  # as of a run that was waited for
     check(running, 1, "relay on site", "started again")
@@ -100,7 +88,7 @@ def test_an_end_while_it_is_away(grid: Grid, program, tmp_path):
     words = ("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "never")
     with grid.start(*words) as running:
         says(running, "up 4\n")
-        kill_relay(grid, signal.SIGKILL)
+        os.kill(grid.gateway(), signal.SIGKILL)
         hears(running, "it is started again")
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=240)
