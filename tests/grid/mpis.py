@@ -40,7 +40,9 @@ class Mpi:
     def build(self, source: Path, into: Path, flags: Sequence[str] = ()) -> Path:
         """Compiles a C or Fortran program once per run of the tests, always with the same flags;
         raises with the output."""
-        out = into / self.name / source.relative_to(ROOT).with_suffix("")
+        out = into / self.name / source.relative_to(ROOT)
+        if source.suffix == ".c":  # a Fortran program of the same name may stand beside it
+            out = out.with_suffix("")
         newest = max(
             path.stat().st_mtime
             for folder in (source.parent, source.parents[1])
