@@ -5,10 +5,9 @@
 #include "coll/allgather/allgather.hpp"
 #include "coll/alltoall/alltoall.hpp"
 #include "coll/barrier/barrier.hpp"
-#include "coll/engine/algorithm.hpp"
 #include "coll/gather/gather.hpp"
 #include "coll/scatter/scatter.hpp"
-#include "coll/testing/testing.hpp"
+#include "coll/testing/checks.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -24,37 +23,14 @@ std::size_t bytes_outside(const Layout& layout, int cluster, const Sizes& sizes)
 
 void check_gather_direct(const Shape& shape, std::uint64_t seed, int root, const Sizes& sizes) {
   MemoryGrid grid(shape, seed);
-  PerRank mine;
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    mine.push_back(pattern(sizes[r], static_cast<int>(r), 0));
-  }
-  const Data want = concatenated(sizes, 0);
-  Data all(want.size());
-  grid.run([&](Party& party) {
-    const bool is_root = party.rank() == root;
-    return gather_direct(party, mine[as_index(party.rank())], is_root ? Bytes(all) : Bytes{},
-                         is_root ? sizes : Sizes{}, root, {});
-  });
-  EXPECT_EQ(all, want);
-  EXPECT_LE(grid.depth(), 1);
+  expect_gather(grid, root, sizes, false, with_defaults(gather_direct));
   EXPECT_EQ(grid.bytes_crossed(),
             bytes_outside(grid.layout(), grid.layout().cluster_of(root), sizes));
 }
 
 void check_scatter_direct(const Shape& shape, std::uint64_t seed, int root, const Sizes& sizes) {
   MemoryGrid grid(shape, seed);
-  const Data all = concatenated(sizes, 0);
-  PerRank mine;
-  for (const std::size_t size : sizes) mine.emplace_back(size);
-  grid.run([&](Party& party) {
-    const bool is_root = party.rank() == root;
-    return scatter_direct(party, is_root ? ConstBytes(all) : ConstBytes{},
-                          is_root ? sizes : Sizes{}, mine[as_index(party.rank())], root, {});
-  });
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    EXPECT_EQ(mine[r], pattern(sizes[r], static_cast<int>(r), 0)) << "rank " << r;
-  }
-  EXPECT_LE(grid.depth(), 1);
+  expect_scatter(grid, root, sizes, false, with_defaults(scatter_direct));
   EXPECT_EQ(grid.bytes_crossed(),
             bytes_outside(grid.layout(), grid.layout().cluster_of(root), sizes));
 }
@@ -63,20 +39,12 @@ void check_allgather(RunAllgather algorithm, const Shape& shape, std::uint64_t s
                      const Sizes& sizes) {
   MemoryGrid grid(shape, seed);
   grid.network = network_for(seed);
-  const Data want = concatenated(sizes, 0);
-  PerRank mine, all(shape.size(), Data(want.size()));
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    mine.push_back(pattern(sizes[r], static_cast<int>(r), 0));
-  }
-  grid.run([&](Party& party) {
-    const auto r = as_index(party.rank());
-    return algorithm(party, mine[r], all[r], sizes, Parameters{});
-  });
-  for (const Data& got : all) EXPECT_EQ(got, want);
+  expect_allgather(grid, sizes, with_defaults(algorithm));
   EXPECT_LE(grid.depth(), algorithm == &allgather_tree ? 3 : 1);
   if (algorithm != &allgather_intervals && algorithm != &allgather_tree) return;
   // Every byte crosses once to each other cluster.
-  EXPECT_EQ(grid.bytes_crossed(), want.size() * (as_index(grid.layout().clusters()) - 1));
+  EXPECT_EQ(grid.bytes_crossed(),
+            concatenated(sizes, 0).size() * (as_index(grid.layout().clusters()) - 1));
 }
 
 /// Messages from each leader to all ranks of other clusters.
@@ -90,31 +58,13 @@ int pairs_of_clusters(const Layout& layout) { return layout.clusters() * (layout
 void check_alltoall(RunAlltoall algorithm, const Shape& shape, std::uint64_t seed, std::size_t base,
                     bool uneven) {
   MemoryGrid grid(shape, seed);
-  const std::size_t ranks = shape.size();
-  const auto size_of = [&](std::size_t from, std::size_t to) {
-    return uneven ? base * ((from * 3 + to) % 4) : base;
-  };
-  std::vector<Sizes> out_sizes(ranks), in_sizes(ranks);
-  PerRank out(ranks), in, want(ranks);
+  expect_alltoall(grid, base, uneven, with_defaults(algorithm));
   std::size_t crossing = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    for (std::size_t s = 0; s < ranks; ++s) {
-      out_sizes[r].push_back(size_of(r, s));
-      in_sizes[r].push_back(size_of(s, r));
-      if (shape[r] != shape[s]) crossing += size_of(r, s);
-      const Data to = pattern(size_of(r, s), static_cast<int>(r), static_cast<int>(s));
-      const Data from = pattern(size_of(s, r), static_cast<int>(s), static_cast<int>(r));
-      out[r].insert(out[r].end(), to.begin(), to.end());
-      want[r].insert(want[r].end(), from.begin(), from.end());
+  for (std::size_t r = 0; r < shape.size(); ++r) {
+    for (std::size_t s = 0; s < shape.size(); ++s) {
+      if (shape[r] != shape[s]) crossing += uneven ? base * ((r * 3 + s) % 4) : base;
     }
-    in.emplace_back(want[r].size());
   }
-  grid.run([&](Party& party) {
-    const auto r = as_index(party.rank());
-    return algorithm(party, out[r], out_sizes[r], in[r], in_sizes[r], Parameters{});
-  });
-  EXPECT_EQ(in, want);
-  EXPECT_LE(grid.depth(), 1);
   EXPECT_EQ(grid.bytes_crossed(), crossing);
   if (algorithm == &alltoall_fan) {
     EXPECT_EQ(grid.crossings(), base > 0 ? fanned(shape) : 0);
@@ -127,47 +77,54 @@ void check_alltoall(RunAlltoall algorithm, const Shape& shape, std::uint64_t see
 void check_barrier(RunBarrier algorithm, const Shape& shape, std::uint64_t seed) {
   MemoryGrid grid(shape, seed);
   grid.network = network_for(seed);
-  std::size_t arrived = 0;
-  bool early = false;
-  grid.run([&](Party& party) -> Task {
-    ++arrived;
-    co_await algorithm(party, {});
-    if (arrived != shape.size()) early = true;
-  });
-  EXPECT_FALSE(early);
+  expect_barrier(grid, with_defaults(algorithm));
   EXPECT_LE(grid.depth(), algorithm == &barrier_tree ? 3 : 1);
 }
 
-constexpr std::size_t kDataParts = 8;  // so that no test takes long under a sanitizer
+void check_rooted(const Shape& shape, std::uint64_t& seed, int root, const Sizes& sizes) {
+  check_gather_direct(shape, ++seed, root, sizes);
+  check_scatter_direct(shape, ++seed, root, sizes);
+}
+
+void check_allgathers(const Shape& shape, std::uint64_t& seed, const Sizes& sizes) {
+  for (const RunAllgather algorithm :
+       {allgather_counterparts, allgather_fan, allgather_tree, allgather_intervals}) {
+    check_allgather(algorithm, shape, ++seed, sizes);
+  }
+}
+
+void check_alltoalls(const Shape& shape, std::uint64_t& seed, std::size_t base, bool uneven) {
+  check_alltoall(alltoall_direct, shape, ++seed, base, uneven);
+  check_alltoall(alltoall_combined, shape, ++seed, base, false);
+  check_alltoall(alltoall_fan, shape, ++seed, base, false);
+}
+
+void check_barriers(const Shape& shape, std::uint64_t& seed) {
+  for (const RunBarrier algorithm : {barrier_counterparts, barrier_fan, barrier_tree}) {
+    check_barrier(algorithm, shape, ++seed);
+  }
+}
 
 class DataAlgorithmsByShape : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(DataAlgorithmsByShape, EveryShape) {
   std::uint64_t seed = 1000 * GetParam();
   const auto shapes = all_shapes(3);
-  for (std::size_t i = GetParam(); i < shapes.size(); i += kDataParts) {
+  for (std::size_t i = GetParam(); i < shapes.size(); i += kParts) {
     const Shape& shape = shapes[i];
     SCOPED_TRACE(name_of(shape));
     const int root = static_cast<int>(seed % shape.size());
     const bool uneven = seed % 2 == 0;
     const Sizes sizes = sizes_for(shape.size(), 1 + seed % 7, uneven);
-    check_barrier(barrier_counterparts, shape, ++seed);
-    check_barrier(barrier_fan, shape, ++seed);
-    check_barrier(barrier_tree, shape, ++seed);
-    check_gather_direct(shape, ++seed, root, sizes);
-    check_scatter_direct(shape, ++seed, root, sizes);
-    check_allgather(allgather_counterparts, shape, ++seed, sizes);
-    check_allgather(allgather_fan, shape, ++seed, sizes);
-    check_allgather(allgather_tree, shape, ++seed, sizes);
-    check_allgather(allgather_intervals, shape, ++seed, sizes);
-    check_alltoall(alltoall_direct, shape, ++seed, 3, uneven);
-    check_alltoall(alltoall_combined, shape, ++seed, 3, false);
-    check_alltoall(alltoall_fan, shape, ++seed, 3, false);
+    check_barriers(shape, seed);
+    check_rooted(shape, seed, root, sizes);
+    check_allgathers(shape, seed, sizes);
+    check_alltoalls(shape, seed, 3, uneven);
     if (HasFailure()) return;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, DataAlgorithmsByShape, testing::Range(std::size_t{0}, kDataParts));
+INSTANTIATE_TEST_SUITE_P(Parts, DataAlgorithmsByShape, testing::Range(std::size_t{0}, kParts));
 
 TEST(DataAlgorithms, EveryRootAndSize) {
   std::uint64_t seed = 1'000'000;
@@ -178,47 +135,29 @@ TEST(DataAlgorithms, EveryRootAndSize) {
         const Sizes sizes = sizes_for(shape.size(), base, uneven);
         for (int root = 0; root < static_cast<int>(shape.size()); ++root) {
           SCOPED_TRACE(root);
-          check_gather_direct(shape, ++seed, root, sizes);
-          check_scatter_direct(shape, ++seed, root, sizes);
+          check_rooted(shape, seed, root, sizes);
         }
-        check_allgather(allgather_counterparts, shape, ++seed, sizes);
-        check_allgather(allgather_fan, shape, ++seed, sizes);
-        check_allgather(allgather_tree, shape, ++seed, sizes);
-        check_allgather(allgather_intervals, shape, ++seed, sizes);
-        check_alltoall(alltoall_direct, shape, ++seed, base, uneven);
-        if (!uneven) check_alltoall(alltoall_combined, shape, ++seed, base, false);
-        if (!uneven) check_alltoall(alltoall_fan, shape, ++seed, base, false);
+        check_allgathers(shape, seed, sizes);
+        check_alltoalls(shape, seed, base, uneven);
       }
     }
-    // One rank holds everything.
-    Sizes lone(shape.size(), 0);
+    Sizes lone(shape.size(), 0);  // one rank holds everything
     lone.back() = 1000;
-    check_allgather(allgather_counterparts, shape, ++seed, lone);
-    check_allgather(allgather_fan, shape, ++seed, lone);
-    check_allgather(allgather_tree, shape, ++seed, lone);
-    check_allgather(allgather_intervals, shape, ++seed, lone);
+    check_allgathers(shape, seed, lone);
     if (HasFailure()) return;
   }
 }
 
 TEST(DataAlgorithms, ManyOrdersOfEvents) {
   const Shape shape{0, 1, 0, 2, 1, 0, 2};
-  for (std::uint64_t seed = 2'000'000; seed < 2'000'300; ++seed) {
+  const Sizes sizes = sizes_for(shape.size(), 4, true);
+  for (std::uint64_t seed = 2'000'000; seed < 2'003'600;) {
     SCOPED_TRACE(seed);
-    const Sizes sizes = sizes_for(shape.size(), 4, true);
     const int root = static_cast<int>(seed % shape.size());
-    check_barrier(barrier_counterparts, shape, seed);
-    check_barrier(barrier_fan, shape, seed);
-    check_barrier(barrier_tree, shape, seed);
-    check_gather_direct(shape, seed, root, sizes);
-    check_scatter_direct(shape, seed, root, sizes);
-    check_allgather(allgather_counterparts, shape, seed, sizes);
-    check_allgather(allgather_fan, shape, seed, sizes);
-    check_allgather(allgather_tree, shape, seed, sizes);
-    check_allgather(allgather_intervals, shape, seed, sizes);
-    check_alltoall(alltoall_direct, shape, seed, 5, true);
-    check_alltoall(alltoall_combined, shape, seed, 5, false);
-    check_alltoall(alltoall_fan, shape, seed, 5, false);
+    check_barriers(shape, seed);
+    check_rooted(shape, seed, root, sizes);
+    check_allgathers(shape, seed, sizes);
+    check_alltoalls(shape, seed, 5, true);
     if (HasFailure()) return;
   }
 }
@@ -239,8 +178,7 @@ TEST(DataAlgorithms, LongBlocks) {
   std::uint64_t seed = 3'000'000;
   for (const Sizes& sizes : mixes) {
     for (int root = 0; root < static_cast<int>(shape.size()); ++root) {
-      check_gather_direct(shape, ++seed, root, sizes);
-      check_scatter_direct(shape, ++seed, root, sizes);
+      check_rooted(shape, seed, root, sizes);
     }
     check_allgather(allgather_intervals, shape, ++seed, sizes);
   }

@@ -9,7 +9,7 @@
 #include "coll/inter/inter.hpp"
 #include "coll/inter/subset.hpp"
 #include "coll/patterns/rank_tree.hpp"
-#include "coll/testing/testing.hpp"
+#include "coll/testing/checks.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -101,17 +101,9 @@ void check_ordered(const Shape& shape, std::uint64_t& seed, std::size_t count, b
     std::vector<std::size_t> counts(shape.size());
     for (std::size_t i = 0; i < count; ++i) ++counts[(i * i + seed) % shape.size()];
     Trial<T> run(shape, ++seed, count);
-    for (std::size_t r = 0; r < shape.size(); ++r) run.out[r].resize(counts[r]);
-    run.grid.run([&](Party& party) {
-      return std::get<RunReduceScatter>(ordered_row(Kind::ReduceScatter, cut).run)(
-          party, run.in_of(party), run.out_of(party), counts, run.reduction, {});
-    });
-    auto begin = whole.begin();
-    for (std::size_t r = 0; r < shape.size(); ++r) {
-      const auto end = begin + static_cast<std::ptrdiff_t>(counts[r]);
-      EXPECT_EQ(run.out[r], std::vector<T>(begin, end)) << "reduce_scatter, rank " << r;
-      begin = end;
-    }
+    expect_reduce_scatter(
+        run, whole, counts,
+        with_defaults(std::get<RunReduceScatter>(ordered_row(Kind::ReduceScatter, cut).run)));
   }
   for (const Kind kind : {Kind::Scan, Kind::Exscan}) {
     Trial<T> run(shape, ++seed, count);

@@ -2,11 +2,12 @@
 // that is not, against a sequential reduction in rank order.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "coll/allreduce/allreduce.hpp"
-#include "coll/engine/algorithm.hpp"
 #include "coll/reduce_scatter/reduce_scatter.hpp"
 #include "coll/scan/scan.hpp"
-#include "coll/testing/testing.hpp"
+#include "coll/testing/checks.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -14,25 +15,11 @@ namespace {
 template <class T>
 void check_reduce_scatter(RunReduceScatter algorithm, const Shape& shape, std::uint64_t seed,
                           std::size_t base, bool uneven) {
-  std::vector<std::size_t> counts;
-  std::size_t count = 0;
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    counts.push_back(uneven ? base * ((r * 2 + 1) % 4) : base);
-    count += counts.back();
-  }
+  const Sizes counts = sizes_for(shape.size(), base, uneven);
+  const std::size_t count = std::reduce(counts.begin(), counts.end());
   Trial<T> run(shape, seed, count);
-  for (std::size_t r = 0; r < shape.size(); ++r) run.out[r].resize(counts[r]);
-  run.grid.run([&](Party& party) {
-    return algorithm(party, run.in_of(party), run.out_of(party), counts, run.reduction,
-                     Parameters{});
-  });
   const auto whole = expected<T>(0, static_cast<int>(shape.size()) - 1, count);
-  auto begin = whole.begin();
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    const auto end = begin + static_cast<std::ptrdiff_t>(counts[r]);
-    EXPECT_EQ(run.out[r], std::vector<T>(begin, end)) << "rank " << r;
-    begin = end;
-  }
+  expect_reduce_scatter(run, whole, counts, with_defaults(algorithm));
   EXPECT_LE(run.grid.depth(), 1);
   if (algorithm == &reduce_scatter_intervals) {
     // Every byte of a result comes once from each other cluster.
@@ -57,15 +44,7 @@ void check_scan(RunToAll algorithm, const Shape& shape, std::uint64_t seed, std:
   Trial<T> run(shape, seed, count);
   Parameters parameters;
   parameters.segment = segment;
-  run.grid.run([&](Party& party) {
-    return algorithm(party, run.in_of(party), run.out_of(party), count, run.reduction, parameters);
-  });
-  for (int r = 0; r < static_cast<int>(shape.size()); ++r) {
-    const auto want = !exclusive ? expected<T>(0, r, count)
-                      : r > 0    ? expected<T>(0, r - 1, count)
-                                 : contribution<T>(99, count);  // untouched
-    EXPECT_EQ(run.out[as_index(r)], want) << "rank " << r;
-  }
+  expect_scan(run, count, exclusive, [&](auto&&... all) { return algorithm(all..., parameters); });
   const bool twice = algorithm == &exscan_transpose || algorithm == &scan_transpose;
   EXPECT_LE(run.grid.depth(), chain ? borders(shape) : twice ? 2 : 1);
   if (chain) {

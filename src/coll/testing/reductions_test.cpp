@@ -2,7 +2,9 @@
 // that is not, against a sequential reduction in rank order.
 #include <gtest/gtest.h>
 
-#include "coll/testing/testing.hpp"
+#include <numeric>
+
+#include "coll/testing/checks.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -32,40 +34,18 @@ void check_allreduce(const Shape& shape, std::uint64_t seed, std::size_t count) 
 
 template <class T>
 void check_reduce_scatter(const Shape& shape, std::uint64_t seed, std::size_t base, bool uneven) {
-  std::vector<std::size_t> counts;
-  std::size_t count = 0;
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    counts.push_back(uneven ? base * ((r * 2 + 1) % 4) : base);
-    count += counts.back();
-  }
+  const Sizes counts = sizes_for(shape.size(), base, uneven);
+  const std::size_t count = std::reduce(counts.begin(), counts.end());
   Trial<T> run(shape, seed, count);
-  for (std::size_t r = 0; r < shape.size(); ++r) run.out[r].resize(counts[r]);
-  run.grid.run([&](Party& party) {
-    return reduce_scatter(party, run.in_of(party), run.out_of(party), counts, run.reduction);
-  });
   const auto whole = expected<T>(0, static_cast<int>(shape.size()) - 1, count);
-  auto begin = whole.begin();
-  for (std::size_t r = 0; r < shape.size(); ++r) {
-    const auto end = begin + static_cast<std::ptrdiff_t>(counts[r]);
-    EXPECT_EQ(run.out[r], std::vector<T>(begin, end)) << "rank " << r;
-    begin = end;
-  }
+  expect_reduce_scatter(run, whole, counts, reduce_scatter);
   EXPECT_LE(run.grid.depth(), 1);
 }
 
 template <class T>
 void check_scan(const Shape& shape, std::uint64_t seed, std::size_t count, bool exclusive) {
   Trial<T> run(shape, seed, count);
-  run.grid.run([&](Party& party) {
-    return exclusive ? exscan(party, run.in_of(party), run.out_of(party), count, run.reduction)
-                     : scan(party, run.in_of(party), run.out_of(party), count, run.reduction);
-  });
-  for (int r = 0; r < static_cast<int>(shape.size()); ++r) {
-    const auto want = !exclusive ? expected<T>(0, r, count)
-                      : r > 0    ? expected<T>(0, r - 1, count)
-                                 : contribution<T>(99, count);  // untouched
-    EXPECT_EQ(run.out[as_index(r)], want) << "rank " << r;
-  }
+  expect_scan(run, count, exclusive, exclusive ? exscan : scan);
   EXPECT_LE(run.grid.depth(), 1);
 }
 
