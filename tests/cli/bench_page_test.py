@@ -1,6 +1,7 @@
 """The pages of `isthmus bench ... --html`."""
 
 import sys
+import time
 from base64 import b64decode
 from pathlib import Path
 
@@ -31,9 +32,9 @@ def written(tmp_path: Path, *verdicts: tuple[float, float], draw=None) -> Page:
         Verdict(Limit("here", f"{EVIL} {n}", "at least", least, None), value, "a note")
         for n, (value, least) in enumerate(verdicts)
     ]
-    out = Output(None, tmp_path / "bench.html")
+    out = Output(None, tmp_path / "bench.html", began=time.monotonic() - 3)
     report.p2p_table(results, "here", out.sheet)
-    status = out.finish("here", results, 3.0, made, draw and (lambda to: draw(results, "here", to)))
+    status = out.finish("here", results, made, draw and (lambda to: draw(results, "here", to)))
     assert status == (0 if all(value >= least for value, least in verdicts) else 1)
     return Page((tmp_path / "bench.html").read_text())
 

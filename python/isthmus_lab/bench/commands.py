@@ -18,17 +18,6 @@ from isthmus_lab.bench import common, figures, labs, limits, p2p, report, sessio
 from isthmus_lab.bench.ablation.command import ablation
 from isthmus_lab.bench.app.command import app
 from isthmus_lab.bench.coll.command import coll
-from isthmus_lab.bench.common import (
-    FiguresOption,
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    PassesOption,
-    TestbedOption,
-    TrafficOption,
-)
 from isthmus_lab.bench.cost.command import cost
 from isthmus_lab.bench.io.command import io
 from isthmus_lab.bench.output import Output
@@ -62,7 +51,7 @@ def bench() -> None:
 
 @bench_app.command("p2p")
 def p2p_(
-    testbed: TestbedOption = None,
+    testbed: common.TestbedOption = None,
     grid: Annotated[
         Path | None,
         grid_option("Measure between clusters of a grid."),
@@ -99,9 +88,9 @@ def p2p_(
     rounds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Round trips of each size, over all passes.")
     ] = 200,
-    passes: PassesOption = 5,
-    native: NativeOption = None,
-    only: OnlyOption = None,
+    passes: common.PassesOption = 5,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
     size: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,11 +115,11 @@ def p2p_(
             help="Size of the messages of streams. May be repeated. Default: 1 MiB.",
         ),
     ] = None,
-    traffic: TrafficOption = False,
-    json_file: JsonOption = None,
-    figures_folder: FiguresOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    traffic: common.TrafficOption = False,
+    json_file: common.JsonOption = None,
+    figures_folder: common.FiguresOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure point-to-point messages between two clusters.
 
@@ -175,7 +164,6 @@ def p2p_(
     if between and within:
         raise UsageError("--between and --within exclude each other")
     out = Output(json_file, html_file, figures_folder)
-    begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options, within, between, set_ or [])
     else:
@@ -188,7 +176,7 @@ def p2p_(
     def draw(folder: Path) -> list[Path]:
         return figures.p2p(results, name, folder) + draw_traffic(results, name, folder)
 
-    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts, draw))
+    raise typer.Exit(out.finish(name, results, verdicts, draw))
 
 
 def _size(text: str) -> int:
@@ -246,8 +234,7 @@ def _in_labs(
     words += ["--traffic"] if options.traffic else []
     words += ["--seconds", str(options.seconds)]
     results = Results()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        for variant, lab in p2p.variants(testbed, within):
-            raw, changed = Path(folder) / "raw.json", common.again([("--set", changes)])
-            results.merge(labs.measure_inside(testbed, [*lab, *changed], words, raw), variant)
+    changed = common.again([("--set", changes)])
+    for variant, lab in p2p.variants(testbed, within):
+        results.merge(labs.measure_inside(testbed, [*lab, *changed], words), variant)
     return f"{name}-inside-{within}" if within else name, results

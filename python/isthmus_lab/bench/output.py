@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ class Output:
     json: Path | None
     html: Path | None
     figures: Path | None = None
+    began: float = field(default_factory=time.monotonic)
     sheet: page.Sheet = field(
         default_factory=lambda: page.Sheet(highlight=False, width=tables.console().width)
     )
@@ -36,7 +38,6 @@ class Output:
         self,
         name: str,
         results: Samples[Any],
-        took: float,
         verdicts: Sequence[Verdict] = (),
         draw: Draw | None = None,
     ) -> int:
@@ -45,7 +46,7 @@ class Output:
         report.verdict_table(verdicts, self.sheet)
         report.machines(results, self.sheet)
         report.failures(results, self.sheet)
-        self.sheet.print(f"It took {took:.0f} s.")
+        self.sheet.print(f"It took {time.monotonic() - self.began:.0f} s.")
         limits = [verdict.as_json() for verdict in verdicts]
         self.write(name, {**results.as_json(), "limits": limits}, verdicts, draw)
         well = results.runs and not results.failed and all(verdict.well for verdict in verdicts)

@@ -16,7 +16,6 @@ from isthmus.base.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.base.itself import itself
 from isthmus_lab.bench import common
 from isthmus_lab.bench.ablation.cells import CELLS, MECHANISMS, Cell
-from isthmus_lab.bench.common import HtmlOption, JsonOption
 from isthmus_lab.bench.output import Output, write_json
 
 # A figure is (cell, contestant, task).
@@ -36,8 +35,8 @@ def ablation(
     passes: Annotated[
         int, typer.Option(min=1, metavar="N", help="Number of turns of each mechanism.")
     ] = 5,
-    json_file: JsonOption = None,
-    html_file: HtmlOption = None,
+    json_file: common.JsonOption = None,
+    html_file: common.HtmlOption = None,
 ) -> None:
     """Measure what each mechanism of streams and of waiting gains.
 

@@ -17,18 +17,6 @@ from isthmus_lab.bench.app.layouts import LAYOUTS
 from isthmus_lab.bench.app.options import Options
 from isthmus_lab.bench.app.report import app_tables
 from isthmus_lab.bench.app.results import AppResults
-from isthmus_lab.bench.common import (
-    FiguresOption,
-    GridOption,
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    TestbedOption,
-    TrafficOption,
-    TuneOption,
-)
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.traffic import traffic as draw_traffic
 from isthmus_lab.bench.verdicts import judge
@@ -37,8 +25,8 @@ from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab
 
 
 def app(
-    testbed: TestbedOption = None,
-    grid: GridOption = None,
+    testbed: common.TestbedOption = None,
+    grid: common.GridOption = None,
     n: Annotated[
         str | None,
         typer.Option(
@@ -116,14 +104,14 @@ def app(
         float,
         typer.Option("--timeout", min=1, metavar="SECONDS", help="Limit for one execution."),
     ] = 600.0,
-    native: NativeOption = None,
-    only: OnlyOption = None,
-    tune: TuneOption = True,
-    traffic: TrafficOption = False,
-    json_file: JsonOption = None,
-    figures_folder: FiguresOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
+    tune: common.TuneOption = True,
+    traffic: common.TrafficOption = False,
+    json_file: common.JsonOption = None,
+    figures_folder: common.FiguresOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure whole programs, split over the wide area and on one site.
 
@@ -169,7 +157,6 @@ def app(
     if delays and not common.in_labs(testbed):
         raise UsageError("--delay needs --testbed")
     out = Output(json_file, html_file, figures_folder)
-    begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         place_name, results = _in_labs(testbed, options, delays)
         _, model = testbeds.load(testbed)
@@ -185,7 +172,7 @@ def app(
     def draw(folder: Path) -> list[Path]:
         return figures.app(results, place_name, folder) + draw_traffic(results, place_name, folder)
 
-    raise typer.Exit(out.finish(place_name, results, time.monotonic() - begin, verdicts, draw))
+    raise typer.Exit(out.finish(place_name, results, verdicts, draw))
 
 
 def _layouts(names: list[str]) -> tuple[str, ...]:
@@ -230,18 +217,16 @@ def _measure(place: Place, options: Options) -> AppResults:
 def _in_labs(testbed: str, options: Options, delays: list[str]) -> tuple[str, AppResults]:
     name, _ = testbeds.load(testbed)
     results = AppResults()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        for delay in delays or [""]:
-            raw = Path(folder) / "raw.json"
-            lab = ["--set", f"wan.delay={delay}"] if delay else []
-            common.say(f"testbed {name}{f', delay {delay}' if delay else ''}")
-            try:
-                data = labs.measure_inside(testbed, lab, _words(options), raw)
-            except RunError as error:  # the other delays stand
-                results.failures.append(str(error))
-                results.failed.append(f"delay {delay}" if delay else name)
-                continue
-            results.merge(data, f"delay {delay}" if delay else "")
+    for delay in delays or [""]:
+        lab = ["--set", f"wan.delay={delay}"] if delay else []
+        common.say(f"testbed {name}{f', delay {delay}' if delay else ''}")
+        try:
+            data = labs.measure_inside(testbed, lab, _words(options))
+        except RunError as error:  # the other delays stand
+            results.failures.append(str(error))
+            results.failed.append(f"delay {delay}" if delay else name)
+            continue
+        results.merge(data, f"delay {delay}" if delay else "")
     return name, results
 
 

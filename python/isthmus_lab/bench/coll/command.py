@@ -1,11 +1,11 @@
 """The command `isthmus bench coll`."""
 
-import json
 import signal
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,29 +19,16 @@ from isthmus_lab.bench.coll.contestants import measure_wires
 from isthmus_lab.bench.coll.options import Options
 from isthmus_lab.bench.coll.report import coll_tables
 from isthmus_lab.bench.coll.results import CollResults
-from isthmus_lab.bench.common import (
-    FiguresOption,
-    GridOption,
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    PassesOption,
-    TestbedOption,
-    TrafficOption,
-    TuneOption,
-)
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.traffic import traffic as draw_traffic
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
-from isthmus_lab.measuring.place import Place, inside_lab
+from isthmus_lab.measuring.place import Place
 
 
 def coll(
-    testbed: TestbedOption = None,
-    grid: GridOption = None,
+    testbed: common.TestbedOption = None,
+    grid: common.GridOption = None,
     n: Annotated[
         str | None,
         typer.Option("-n", metavar="N,N,...", help="Numbers of ranks, placed as by 'isthmus run'."),
@@ -59,9 +46,9 @@ def coll(
             "--repetitions", min=1, metavar="N", help="Repetitions of each task, over all passes."
         ),
     ] = 10,
-    passes: PassesOption = 2,
-    native: NativeOption = None,
-    only: OnlyOption = None,
+    passes: common.PassesOption = 2,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
     collective: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,7 +77,7 @@ def coll(
             help="Also measure communicators whose ranks alternate between clusters.",
         ),
     ] = False,
-    tune: TuneOption = True,
+    tune: common.TuneOption = True,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,11 +86,11 @@ def coll(
             "repeated. Default: all, or with --quick those for the limits.",
         ),
     ] = None,
-    traffic: TrafficOption = False,
-    json_file: JsonOption = None,
-    figures_folder: FiguresOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    traffic: common.TrafficOption = False,
+    json_file: common.JsonOption = None,
+    figures_folder: common.FiguresOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure collectives over all ranks: times until the last rank is done, over message sizes.
 
@@ -139,18 +126,16 @@ def coll(
         raise UsageError(f"-n {n}: --quick takes one number of ranks")
     if inside is not None:
         options = replace(options, variant=options.variants[0] if options.variants else "")
-        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
-        return
-    common.check(testbed, grid)
-    if variant and not common.in_labs(testbed):
+    elif variant and not common.in_labs(testbed):
         raise UsageError("--variant needs --testbed")
     out = Output(json_file, html_file, figures_folder)
-    begin = time.monotonic()
-    if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options, ranks)
-    else:
-        place = common.place(testbed, grid)
-        name, results = place.name, _of_numbers(place, options, ranks)
+    name, results = labs.measure(
+        testbed,
+        grid,
+        inside,
+        partial(_of_numbers, options=options, ranks=ranks),
+        partial(_in_labs, options=options, ranks=ranks),
+    )
     coll_tables(results, name, out.sheet)
     whole = quick or not (options.narrowed or len(ranks) > 1)
     verdicts = judge(limits.of_testbed(name) if whole else [], results)
@@ -158,7 +143,7 @@ def coll(
     def draw(folder: Path) -> list[Path]:
         return figures.coll(results, name, folder) + draw_traffic(results, name, folder)
 
-    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts, draw))
+    raise typer.Exit(out.finish(name, results, verdicts, draw))
 
 
 def _size(text: str) -> int:
@@ -213,17 +198,15 @@ def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str,
         ]
     )
     results = CollResults()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
-            for number in ranks or (0,):
-                raw = Path(folder) / "raw.json"
-                told = ["--variant", variant] if variant else []
-                told += ["-n", str(number)] if number else []
-                called = variants.of_ranks(variant, number) if len(ranks) > 1 else variant
-                common.say(f"testbed {name}{f', {called}' if called else ''}")
-                try:
-                    results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), called)
-                except RunError as error:  # the other variants stand
-                    results.failures.append(str(error))
-                    results.failed.append(called or name)
+    for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
+        for number in ranks or (0,):
+            told = ["--variant", variant] if variant else []
+            told += ["-n", str(number)] if number else []
+            called = variants.of_ranks(variant, number) if len(ranks) > 1 else variant
+            common.say(f"testbed {name}{f', {called}' if called else ''}")
+            try:
+                results.merge(labs.measure_inside(testbed, lab, [*words, *told]), called)
+            except RunError as error:  # the other variants stand
+                results.failures.append(str(error))
+                results.failed.append(called or name)
     return name, results

@@ -1,12 +1,10 @@
 """The command `isthmus bench cost`."""
 
 import contextlib
-import json
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,22 +18,13 @@ from isthmus.base.errors import UsageError
 from isthmus.measuring.runs import Run
 from isthmus.measuring.tasks import GIGABYTE, Task
 from isthmus_lab.bench import common, labs, p2p, report, session
-from isthmus_lab.bench.common import (
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    PassesOption,
-    TestbedOption,
-)
 from isthmus_lab.bench.contestants import Contestant
 from isthmus_lab.bench.cost.group import Group
 from isthmus_lab.bench.cost.results import CostResults, CostRun, Work, cost_of, works
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.lab import testbed as testbeds
-from isthmus_lab.measuring.place import Place, inside_lab
+from isthmus_lab.measuring.place import Place
 
 _DEFAULT = ("tcp", "native-*-default", "isthmus", "isthmus-direct*")
 _DEFAULT_FATPIPE = ("tls", "haproxy", "isthmus-plain-legs")
@@ -81,8 +70,8 @@ class Counted:
 
 
 def cost(
-    testbed: TestbedOption = None,
-    passes: PassesOption = 3,
+    testbed: common.TestbedOption = None,
+    passes: common.PassesOption = 3,
     scale: Annotated[
         float,
         typer.Option(min=0.001, metavar="X", help="X times the default number of messages."),
@@ -91,11 +80,11 @@ def cost(
         int,
         typer.Option(min=0, metavar="N", help="N endless loops compute on the same cores."),
     ] = 0,
-    native: NativeOption = None,
-    only: OnlyOption = None,
-    json_file: JsonOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
+    json_file: common.JsonOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure the processor time of messages: user and system time of all processes of the job,
     without its start and end.
@@ -110,19 +99,16 @@ def cost(
     allowed to make control groups."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(passes, scale, loops, tuple(native or ()), tuple(only or ()))
-    if inside is not None:
-        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
-        return
-    common.check(testbed, None)
     out = Output(json_file, html_file)
-    begin = time.monotonic()
-    if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options)
-    else:
-        place = common.place(testbed, None)
-        name, results = place.name, _measure(place, options)
+    name, results = labs.measure(
+        testbed,
+        None,
+        inside,
+        lambda place: _measure(place, options),
+        lambda lab: _in_labs(lab, options),
+    )
     _table(results, options, name, out.sheet)
-    raise typer.Exit(out.finish(name, results, time.monotonic() - begin))
+    raise typer.Exit(out.finish(name, results))
 
 
 def _measure(place: Place, options: Options) -> CostResults:
@@ -168,9 +154,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, CostResults]:
     words += ["--loops", str(options.loops)]
     words += common.again([("--native", options.mpis), ("--only", options.only)])
     results = CostResults()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        raw = Path(folder) / "raw.json"
-        results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words, raw))
+    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
     return name, results
 
 

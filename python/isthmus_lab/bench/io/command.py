@@ -1,9 +1,7 @@
 """The command `isthmus bench io`."""
 
-import json
 import signal
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +13,6 @@ from rich.table import Table
 from isthmus.base.errors import UsageError
 from isthmus.base.units import parse_size
 from isthmus_lab.bench import common, labs, report, session
-from isthmus_lab.bench.common import (
-    GridOption,
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    PassesOption,
-    TestbedOption,
-)
 from isthmus_lab.bench.io import limits
 from isthmus_lab.bench.io.results import IoResults
 from isthmus_lab.bench.io.roster import contestants
@@ -34,7 +22,7 @@ from isthmus_lab.bench.session import Entry
 from isthmus_lab.bench.timed import TimedRun
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
-from isthmus_lab.measuring.place import Place, inside_lab
+from isthmus_lab.measuring.place import Place
 
 
 @dataclass(frozen=True)
@@ -51,8 +39,8 @@ class Options:
 
 
 def io(
-    testbed: TestbedOption = None,
-    grid: GridOption = None,
+    testbed: common.TestbedOption = None,
+    grid: common.GridOption = None,
     size: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,9 +55,9 @@ def io(
     rounds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Accesses of each kind in each pass.")
     ] = 3,
-    passes: PassesOption = 3,
-    native: NativeOption = None,
-    only: OnlyOption = None,
+    passes: common.PassesOption = 3,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
     figure: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,9 +66,9 @@ def io(
             "repeated.",
         ),
     ] = None,
-    json_file: JsonOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    json_file: common.JsonOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure file accesses of a cluster that does not have the file, compared with messages.
 
@@ -105,20 +93,17 @@ def io(
             raise UsageError(f"--figure {name}: figures are {', '.join(FIGURES)}")
     if not folder.startswith("/"):
         raise UsageError(f"--folder {folder}: not an absolute path")
-    if inside is not None:
-        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
-        return
-    common.check(testbed, grid)
     out = Output(json_file, html_file)
-    begin = time.monotonic()
-    if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options)
-    else:
-        place = common.place(testbed, grid)
-        name, results = place.name, _measure(place, options)
+    name, results = labs.measure(
+        testbed,
+        grid,
+        inside,
+        lambda place: _measure(place, options),
+        lambda lab: _in_labs(lab, options),
+    )
     _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name, options.figures), results)
-    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts))
+    raise typer.Exit(out.finish(name, results, verdicts))
 
 
 def _size(text: str) -> int:
@@ -162,9 +147,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, IoResults]:
         ]
     )
     results = IoResults()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        raw = Path(folder) / "raw.json"
-        results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words, raw))
+    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
     return name, results
 
 

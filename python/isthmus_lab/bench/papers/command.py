@@ -11,7 +11,6 @@ from isthmus.base.errors import UsageError
 from isthmus.webpage import frame
 from isthmus_lab.bench import common, page
 from isthmus_lab.bench import figures as p2p_figures
-from isthmus_lab.bench.common import FiguresOption, HtmlOption
 from isthmus_lab.bench.output import write_json
 from isthmus_lab.bench.papers import figures, play, report, rows, shelf
 
@@ -39,8 +38,8 @@ def papers(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the results to this file.")
     ] = None,
-    figures_folder: FiguresOption = None,
-    html_file: HtmlOption = None,
+    figures_folder: common.FiguresOption = None,
+    html_file: common.HtmlOption = None,
 ) -> None:
     """Measure the figures and tables of the papers that Isthmus builds on.
 

@@ -1,9 +1,7 @@
 """The command `isthmus bench rma`."""
 
-import json
 import signal
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,16 +12,6 @@ from rich.table import Table
 
 from isthmus.base.errors import UsageError
 from isthmus_lab.bench import common, labs, report, session
-from isthmus_lab.bench.common import (
-    GridOption,
-    HtmlOption,
-    InsideOption,
-    JsonOption,
-    NativeOption,
-    OnlyOption,
-    PassesOption,
-    TestbedOption,
-)
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.rma import limits
 from isthmus_lab.bench.rma.results import RmaResults, RmaRun
@@ -32,7 +20,7 @@ from isthmus_lab.bench.rma.tasks import LARGE, LARGE_ONES, OPERATIONS, SMALL, Rm
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.bench.verdicts import judge
 from isthmus_lab.lab import testbed as testbeds
-from isthmus_lab.measuring.place import Place, inside_lab
+from isthmus_lab.measuring.place import Place
 from isthmus_lab.measuring.samples import NotMeasuredError
 
 
@@ -47,18 +35,18 @@ class Options:
 
 
 def rma(
-    testbed: TestbedOption = None,
-    grid: GridOption = None,
+    testbed: common.TestbedOption = None,
+    grid: common.GridOption = None,
     rounds: Annotated[
         int,
         typer.Option(min=1, metavar="N", help="Small operations of each kind in each pass."),
     ] = 40,
-    passes: PassesOption = 3,
-    native: NativeOption = None,
-    only: OnlyOption = None,
-    json_file: JsonOption = None,
-    html_file: HtmlOption = None,
-    inside: InsideOption = None,
+    passes: common.PassesOption = 3,
+    native: common.NativeOption = None,
+    only: common.OnlyOption = None,
+    json_file: common.JsonOption = None,
+    html_file: common.HtmlOption = None,
+    inside: common.InsideOption = None,
 ) -> None:
     """Measure windows: put, get, accumulate, fetch and op, locks, and 10,000 small puts, compared
     with messages.
@@ -73,20 +61,17 @@ def rma(
     this host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(rounds, passes, tuple(native or ()), tuple(only or ()))
-    if inside is not None:
-        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
-        return
-    common.check(testbed, grid)
     out = Output(json_file, html_file)
-    begin = time.monotonic()
-    if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options)
-    else:
-        place = common.place(testbed, grid)
-        name, results = place.name, _measure(place, options)
+    name, results = labs.measure(
+        testbed,
+        grid,
+        inside,
+        lambda place: _measure(place, options),
+        lambda lab: _in_labs(lab, options),
+    )
     _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name), results)
-    raise typer.Exit(out.finish(name, results, time.monotonic() - begin, verdicts))
+    raise typer.Exit(out.finish(name, results, verdicts))
 
 
 def _measure(place: Place, options: Options) -> RmaResults:
@@ -107,9 +92,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, RmaResults]:
     words = ["rma", "--rounds", str(options.rounds), "--passes", str(options.passes)]
     words += common.again([("--native", options.mpis), ("--only", options.only)])
     results = RmaResults()
-    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        raw = Path(folder) / "raw.json"
-        results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words, raw))
+    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
     return name, results
 
 

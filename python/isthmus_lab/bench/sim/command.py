@@ -9,7 +9,7 @@ import typer
 from isthmus.base.errors import UsageError, did_you_mean, listing
 from isthmus.base.units import parse_size
 from isthmus.measuring.ends import find_program
-from isthmus_lab.bench.common import FiguresOption, HtmlOption, JsonOption, say
+from isthmus_lab.bench import common
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.sim import figures, report
 from isthmus_lab.bench.sim.play import SimTask, TooMuchError, algorithms, simulate
@@ -58,9 +58,9 @@ def sim(
     timeout: Annotated[
         float, typer.Option(min=1, metavar="S", help="Limit for one simulation.")
     ] = 600,
-    json_file: JsonOption = None,
-    figures_folder: FiguresOption = None,
-    html_file: HtmlOption = None,
+    json_file: common.JsonOption = None,
+    figures_folder: common.FiguresOption = None,
+    html_file: common.HtmlOption = None,
 ) -> None:
     """Simulate collectives on clusters that you do not have: the same algorithms, in simulated
     time.
@@ -85,7 +85,9 @@ def sim(
     found: list[SimRun] = []
     left: list[str] = []
     for task in tasks:
-        say(" ".join([*task.words()[:2], *task.words()[2:8], task.algorithm]).replace("--", ""))
+        common.say(
+            " ".join([*task.words()[:2], *task.words()[2:8], task.algorithm]).replace("--", "")
+        )
         try:
             found.append(simulate(program, task, timeout))
         except TooMuchError as error:
