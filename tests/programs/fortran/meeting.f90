@@ -22,14 +22,7 @@ program meeting
 
 contains
 
-  subroutine check(well, what)
-    logical, intent(in) :: well
-    character(*), intent(in) :: what
-    integer :: code
-    if (well) return
-    print *, 'rank ', rank, ': not so: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, code)
-  end subroutine
+  include '../checking.inc'
 
   ! Exchanges numbers with the rank of the same number on the other side.
   subroutine exchange(inter, mine, expected)

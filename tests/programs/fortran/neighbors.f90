@@ -56,11 +56,5 @@ program neighbors
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(*), intent(in) :: what
-    if (condition) return
-    print '(a,i0,2a)', 'rank ', rank, ': wrong: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
-  end subroutine
+  include '../checking.inc'
 end program

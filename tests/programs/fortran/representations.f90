@@ -82,12 +82,5 @@ program representations
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    if (.not. condition) then
-      print *, 'rank', rank, ': wrong: ', what
-      call MPI_Abort(MPI_COMM_WORLD, 3, ierr)
-    end if
-  end subroutine
+  include '../checking.inc'
 end program

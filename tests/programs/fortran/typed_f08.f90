@@ -61,11 +61,5 @@ contains
     call check(all(two_in == [modulo(rank - 1, size), modulo(rank + 1, size)]), what)
   end subroutine
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(*), intent(in) :: what
-    if (condition) return
-    print '(a,i0,2a)', 'rank ', rank, ': wrong: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
+  include '../checking.inc'
 end program

@@ -58,13 +58,6 @@ program windows
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(*), intent(in) :: what
-    integer :: ignored
-    if (condition) return
-    write (0, *) 'rank', rank, ': ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
-  end subroutine check
+  include '../checking.inc'
 
 end program windows

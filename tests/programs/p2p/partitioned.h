@@ -3,9 +3,7 @@
 #ifndef PARTITIONED_H
 #define PARTITIONED_H
 
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../checking.h"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PARTITIONED 1
@@ -14,16 +12,6 @@
 #endif
 
 static int rank, size;
-
-#define CHECK(condition, ...)                                        \
-  do {                                                               \
-    if (!(condition)) {                                              \
-      fprintf(stderr, "%s:%d: rank %d: ", __FILE__, __LINE__, rank); \
-      fprintf(stderr, __VA_ARGS__);                                  \
-      fprintf(stderr, "\n");                                         \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                  \
-    }                                                                \
-  } while (0)
 
 /* After MPI_Init. */
 static inline int all_have_it(void) {

@@ -47,12 +47,6 @@ program from_fortran
 
 contains
 
-  subroutine check(right, what)
-    logical, intent(in) :: right
-    character(len=*), intent(in) :: what
-    if (right) return
-    print *, "rank", rank, ": wrong: ", what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
-  end subroutine
+  include '../checking.inc'
 
 end program
