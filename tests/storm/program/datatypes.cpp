@@ -27,11 +27,11 @@ Signature draw_signature(Random& random, std::size_t bytes) {
 }
 
 Layout::Layout(Draft draft)
-    : type_(new MPI_Datatype(draft.type), [](MPI_Datatype* type) {
-        if (*type != MPI_DATATYPE_NULL) MPI_Type_free(type);
+    : type_(new MPI_Datatype(draft.type), [basic = draft.basic](MPI_Datatype* type) {
+        if (!basic && *type != MPI_DATATYPE_NULL) MPI_Type_free(type);
         delete type;
       }) {
-  MPI_Type_commit(type_.get());
+  if (!draft.basic) MPI_Type_commit(type_.get());
   extent_ = bounds(draft.type).extent;
   first_ = first_of(draft);
   end_ = end_of(draft);
@@ -40,7 +40,7 @@ Layout::Layout(Draft draft)
 }
 
 void Layout::free_early() const {
-  if (*type_ != MPI_DATATYPE_NULL) MPI_Type_free(type_.get());
+  if (!draft_->basic && *type_ != MPI_DATATYPE_NULL) MPI_Type_free(type_.get());
 }
 
 namespace {

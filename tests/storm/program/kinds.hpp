@@ -31,7 +31,7 @@ void crowds(Step& step);              // crowds.cpp
 void collectives(Step& step);         // collectives.cpp
 void reductions(Step& step);          // reductions.cpp
 void layouts(Step& step);             // layouts.cpp
-void typed_collectives(Step& step);   // typed_collectives.cpp
+void typed_collectives(Step& step);   // collectives.cpp
 void communicators(Step& step);       // communicators.cpp
 void intercommunicators(Step& step);  // intercommunicators.cpp
 void topologies(Step& step);          // topologies.cpp
