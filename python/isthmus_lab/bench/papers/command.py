@@ -12,7 +12,7 @@ from isthmus.webpage import frame
 from isthmus_lab.bench import common, page
 from isthmus_lab.bench import figures as p2p_figures
 from isthmus_lab.bench.output import write_json
-from isthmus_lab.bench.papers import figures, play, report, rows, shelf
+from isthmus_lab.bench.papers import figures, play, report, shelf
 
 
 def papers(
@@ -25,12 +25,6 @@ def papers(
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the figures.")] = False,
-    rows_: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Print what Isthmus has of the papers, item by item (Markdown)."
-        ),
-    ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Measure every figure.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Use the smallest run that shows each figure.")
@@ -57,9 +51,6 @@ def papers(
     signal.signal(signal.SIGTERM, common.leave)
     if list_:
         print(report.shelf(shelf.chosen(names or ["*"])))
-        return
-    if rows_:
-        print(rows.markdown(), end="")
         return
     if not names and not all_:
         raise UsageError(
