@@ -21,7 +21,7 @@ class Option:
         self.names = names
         self.metavar: str | None = settings.pop("metavar", None)
         self.help: str = settings.pop("help")
-        self.panel: str | None = settings.pop("panel", None)
+        self.panel: str | None = settings.pop("panel", _WHOLE_RUN)
         self.least: float | None = settings.pop("least", None)
         self.most: float | None = settings.pop("most", None)
         self.completion: str | None = settings.pop("completion", None)
@@ -37,6 +37,7 @@ class PartOptions:
         Option(
             metavar="PROGRAM",
             help="The program that the ranks run, and its arguments.",
+            panel=None,
         ),
     ]
     n: Annotated[
@@ -98,18 +99,15 @@ class PartOptions:
             help="The grid file (TOML). Default: the file that ISTHMUS_GRID names, else the "
             "groups of the heterogeneous Slurm job around this command, else two clusters on "
             "this host, 'east' and 'west'.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     export: Annotated[
         list[str],
         Option(
-            "--export",
             metavar="[ALL,]NAME[=VALUE],...",
             help="As -x, for the ranks of all parts. A value with a comma stands in single quotes "
             "of its own. ALL adds nothing: ranks have the environment of their cluster's host "
             "anyway.",
-            panel=_WHOLE_RUN,
         ),
     ] = field(default_factory=list)
     host: Annotated[
@@ -121,7 +119,6 @@ class PartOptions:
             help="Run on these hosts, without a grid file. Each is a cluster of its own. Your ssh "
             "reaches it; messages between them go through gateways. N is the number of its slots. "
             "For one cluster of several hosts, use 'hosts' in a grid file.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     hostfile: Annotated[
@@ -129,7 +126,6 @@ class PartOptions:
         Option(
             metavar="FILE",
             help="As -H, with a host in each line: 'lyon', 'lyon:4' or 'lyon slots=4'.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     bind_to: Annotated[
@@ -140,7 +136,6 @@ class PartOptions:
             "'numa', 'socket' or 'none'. Default: the launcher decides. It binds nothing if "
             "clusters share a host, or if there are more ranks than cores.",
             completion="bind_to",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     map_by: Annotated[
@@ -150,7 +145,6 @@ class PartOptions:
             help="Ask the native launcher of each cluster to place its ranks in turns over each "
             "'core', 'socket' or 'node', or by 'slot': it fills one node after the other.",
             completion="map_by",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     ppn: Annotated[
@@ -160,27 +154,22 @@ class PartOptions:
             most=1 << 24,
             metavar="N",
             help="Ask the native launcher of each cluster to put at most N ranks on each node.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     oversubscribe: Annotated[
         bool,
         Option(
-            "--oversubscribe",
             help="Allow more ranks than slots and cores. The ranks of clusters with too few slots "
             "are shared out in proportion to them.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     map: Annotated[
         Path | None,
         Option(
-            "--map",
             metavar="FILE",
             help="Put each world rank on the cluster that a rank map gives. A map has lines such "
             "as '0-3,8 lyon'; [bold]isthmus map[/bold] writes one. Without a map, the ranks of a "
             "cluster follow each other.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     timeout: Annotated[
@@ -189,7 +178,6 @@ class PartOptions:
             least=0.001,
             metavar="SECONDS",
             help="End the run after this number of seconds, with exit status 124.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     wait: Annotated[
@@ -199,16 +187,13 @@ class PartOptions:
             help="End the run, with exit status 124, if some ranks have not called MPI_Init this "
             "long after their start: '20min', '2h'; a number alone counts seconds. Default: "
             "'wait' of a cluster in the grid file, else no limit.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     tag_output: Annotated[
         bool,
         Option(
-            "--tag-output",
             help="Begin each line of output with the world rank, as in '[3] '. Native launchers "
             "may mix lines longer than 4 KB with others; --output keeps them whole.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     output: Annotated[
@@ -220,7 +205,6 @@ class PartOptions:
             help="Write each rank's standard output to a file of its own, on its host. Standard "
             "error goes there too, unless --error is given. %r is the world rank, %h the host, "
             "%j the run's name.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     error: Annotated[
@@ -230,74 +214,57 @@ class PartOptions:
             "--error",
             metavar="FILE.%r",
             help="Write each rank's standard error to a file of its own, as --output does.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     show_ranks: Annotated[
         bool,
         Option(
-            "--show-ranks",
             help="Show host and process id of each rank as it starts, for a debugger (on standard "
             "error).",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     dry_run: Annotated[
         bool,
-        Option(
-            "--dry-run",
-            help="Print what would be started where, and start nothing.",
-            panel=_WHOLE_RUN,
-        ),
+        Option(help="Print what would be started where, and start nothing."),
     ] = False
     stats: Annotated[
         bool,
         Option(
-            "--stats",
             help="At the end, show the traffic of each link, the traffic that bypassed the "
             "gateways, the processor time of the gateways, and the collective algorithms that "
             "were chosen (on standard error).",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     profile: Annotated[
         Path | None,
         Option(
-            "--profile",
             metavar="FILE",
             help="Count the messages between all ranks, inside clusters too, and the time in MPI. "
             "Write the counts to a file here, for 'isthmus profile show'.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     reorder: Annotated[
         bool,
         Option(
-            "--reorder",
             help="Allow MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) to "
             "renumber processes where the program passes reorder = 1. Then fewer neighbours are in "
             "different clusters. Without it, processes keep their ranks.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     reproducible: Annotated[
         bool,
         Option(
-            "--reproducible",
             help="Combine values in one order over ranks in MPI_Reduce, MPI_Allreduce, MPI_Scan, "
             "MPI_Exscan and MPI_Reduce_scatter(_block). Then sums of the same values have the same "
             "bits, whatever clusters and MPI libraries the ranks are in.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     survive: Annotated[
         bool,
         Option(
-            "--survive",
             help="Go on without clusters that fail. A cluster fails when one of its ranks dies, or "
             "when the others do not reach it. Calls that need it end with errors. The keys "
             "'survive' and 'may_leave' of a grid file do the same.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     min_clusters: Annotated[
@@ -307,7 +274,6 @@ class PartOptions:
             most=1 << 24,
             metavar="N",
             help="End a run with --survive when fewer than N clusters are left. Default: 1.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     spare: Annotated[
@@ -316,70 +282,57 @@ class PartOptions:
             metavar="NAME[,NAME...]",
             help="Start no ranks in these clusters. MPI_Comm_spawn starts processes there, with "
             "the info key 'cluster'. The key 'spare' of a cluster in a grid file does the same.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     guests: Annotated[
         bool,
         Option(
-            "--guests",
             help="Allow MPI_Open_port and MPI_Comm_connect to reach other runs, even if this run "
             "uses one cluster only. Without it, such a run is a native job.",
-            panel=_WHOLE_RUN,
         ),
     ] = False
     guests_at: Annotated[
         str | None,
         Option(
-            "--guests-at",
             metavar="HOST[:PORT]",
             help="Accept connections from runs on other hosts. HOST is this host's name as they "
             "see it, or the host of a relay in the grid file.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     metrics: Annotated[
         str | None,
         Option(
-            "--metrics",
             metavar="[ADDRESS:]PORT",
             help="While the program runs, serve the counters of the links to Prometheus. The "
             "address is http://ADDRESS:PORT/metrics on the host of the first cluster's agent; "
             "each further agent takes the next port. ADDRESS is 127.0.0.1 by default. Port 0 "
             "takes any free port; -v shows it.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     trace: Annotated[
         str | None,
         Option(
-            "--trace",
             metavar="FILE",
             help="Write a timeline of the run for Perfetto (ui.perfetto.dev). It shows MPI calls "
             "that reach other clusters, phases of collectives, messages and links, on one clock. "
             "The file is compressed if its name ends in .gz.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     trace_size: Annotated[
         str | None,
         Option(
-            "--trace-size",
             metavar="SIZE",
             help="Memory for --trace in each rank, from 4KiB to 256MiB. When it is full, the "
             "oldest events are dropped. Default: 4MiB, for 65,536 events.",
-            panel=_WHOLE_RUN,
         ),
     ] = None
     stage: Annotated[
         list[str],
         Option(
-            "--stage",
             metavar="FILE",
             help="Copy a file, such as the program, to clusters that lack it or have another "
             "version. It keeps its place below the working directory of the ranks, or its "
             "absolute path. May be repeated.",
-            panel=_WHOLE_RUN,
         ),
     ] = field(default_factory=list)
     verbose: Annotated[
@@ -388,7 +341,6 @@ class PartOptions:
             "-v",
             "--verbose",
             help="Show each step (on standard error).",
-            panel=_WHOLE_RUN,
         ),
     ] = False
 
