@@ -11,6 +11,20 @@
 namespace isthmus::core {
 namespace {
 
+/// Large messages need several pieces, and wait for room.
+Limits small_window() {
+  Limits limits;
+  limits.window = 1000;
+  limits.piece = 100;
+  return limits;
+}
+
+template <class Op>
+void expect_end(const Op& op, OpError error) {
+  ASSERT_TRUE(op.done());
+  EXPECT_EQ(op.error, error);
+}
+
 TEST(Failing, AReceiveFromAFailedPeerEnds) {
   PairedEngines net(3);
   PlainReceive lost(1, 8), other(2, 8), any(kAnySource, 8);
@@ -20,8 +34,7 @@ TEST(Failing, AReceiveFromAFailedPeerEnds) {
   const auto before = net.engines[0]->events();
   net.engines[0]->fail(1, 1);
   EXPECT_NE(net.engines[0]->events(), before);
-  ASSERT_TRUE(lost.done());
-  EXPECT_EQ(lost.error, OpError::Failed);
+  expect_end(lost, OpError::Failed);
   EXPECT_FALSE(other.done());
   EXPECT_FALSE(any.done());
   EXPECT_TRUE(net.engines[0]->failed(1));
@@ -39,19 +52,14 @@ TEST(Failing, WhatCameWholeIsReceivedFirst) {
   net.engines[0]->fail(1, 1);
   PlainReceive first(1, 100), second(1, 100);
   net.engines[0]->recv(first);
-  ASSERT_TRUE(first.done());
-  EXPECT_EQ(first.error, OpError::None);
+  expect_end(first, OpError::None);
   EXPECT_EQ(first.bytes, sent.bytes);
   net.engines[0]->recv(second);
-  ASSERT_TRUE(second.done());
-  EXPECT_EQ(second.error, OpError::Failed);
+  expect_end(second, OpError::Failed);
 }
 
 TEST(Failing, AMessageThatLacksDataEnds) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  PairedEngines net(2, limits);
+  PairedEngines net(2, small_window());
   PlainSend sent(1, 0, 5000), unexpected(1, 0, 5000, 1);
   net.engines[1]->send(sent);
   net.engines[1]->send(unexpected);
@@ -65,21 +73,16 @@ TEST(Failing, AMessageThatLacksDataEnds) {
   EXPECT_TRUE(net.engines[0]->probe(kPlainContext, 1, 1));
   const auto taken = net.engines[0]->extract(kPlainContext, 1, 1);
   net.engines[0]->fail(1, 1);
-  ASSERT_TRUE(receive.done());
-  EXPECT_EQ(receive.error, OpError::Failed);
+  expect_end(receive, OpError::Failed);
   PlainReceive late(1, 5000);
   net.engines[0]->recv(taken, late);
-  ASSERT_TRUE(late.done());
-  EXPECT_EQ(late.error, OpError::Failed);
+  expect_end(late, OpError::Failed);
   EXPECT_EQ(net.engines[0]->outstanding(), 0U);
   EXPECT_EQ(net.engines[0]->buffered_bytes(), 0U);
 }
 
 TEST(Failing, SendsToAFailedPeerEnd) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  PairedEngines net(2, limits);
+  PairedEngines net(2, small_window());
   PlainSend large(0, 1, 5000), small(0, 1, 8), synchronous(0, 1, 8);
   synchronous.synchronous = true;
   net.engines[0]->send(large);
@@ -88,12 +91,10 @@ TEST(Failing, SendsToAFailedPeerEnd) {
   EXPECT_FALSE(large.done());
   net.engines[0]->fail(1, 1);
   for (const SendOp* const op : {&large, &synchronous}) {
-    ASSERT_TRUE(op->done());
-    EXPECT_EQ(op->error, OpError::Failed);
+    expect_end(*op, OpError::Failed);
   }
   net.engines[0]->send(small);
-  ASSERT_TRUE(small.done());
-  EXPECT_EQ(small.error, OpError::Failed);
+  expect_end(small, OpError::Failed);
   OutFrame frame;
   EXPECT_FALSE(net.engines[0]->send_at_once(small, frame));
   EXPECT_FALSE(net.engines[0]->has_output());
@@ -104,10 +105,7 @@ TEST(Failing, SendsToAFailedPeerEnd) {
 
 // A part of the message may go without a grant, and has not gone yet.
 TEST(Failing, ASendWithPiecesLeftEndsOnce) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  PairedEngines net(2, limits);
+  PairedEngines net(2, small_window());
   PlainSend large(0, 1, 5000);
   net.engines[0]->send(large);
   net.collect(0, 1);
@@ -153,17 +151,12 @@ TEST(Failing, AWithheldContextIsServedFirst) {
   EXPECT_FALSE(behind.done());
   EXPECT_FALSE(lost.done());
   net.engines[0]->release(held, true);
-  ASSERT_TRUE(behind.done());
-  EXPECT_EQ(behind.error, OpError::None);
-  ASSERT_TRUE(lost.done());
-  EXPECT_EQ(lost.error, OpError::Failed);
+  expect_end(behind, OpError::None);
+  expect_end(lost, OpError::Failed);
 }
 
 TEST(Failing, MessagesOfServicesAreDropped) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  PairedEngines net(3, limits);
+  PairedEngines net(3, small_window());
   CountingService service;
   net.engines[0]->serve(kServiceContext, service);
   net.engines[1]->post(0, {.context = kServiceContext}, std::vector<std::byte>(5000));
@@ -180,11 +173,8 @@ TEST(Failing, MessagesOfServicesAreDropped) {
 }
 
 TEST(Failing, ASendThatIsGivenUpArrives) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
   for (const bool announced : {false, true}) {
-    PairedEngines net(2, limits);
+    PairedEngines net(2, small_window());
     auto sent = std::make_unique<PlainSend>(0, 1, 5000);
     PlainSend after(0, 1, 8, 1);
     net.engines[0]->send(*sent);
@@ -206,10 +196,7 @@ TEST(Failing, ASendThatIsGivenUpArrives) {
 }
 
 TEST(Failing, AReceiveThatIsGivenUpTakesNoMore) {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  PairedEngines net(2, limits);
+  PairedEngines net(2, small_window());
   PlainSend sent(1, 0, 5000), after(1, 0, 8, 1);
   net.engines[1]->send(sent);
   net.engines[1]->send(after);

@@ -13,7 +13,18 @@ struct Shape {
   const char* name;
 };
 
-class RandomGrids : public testing::TestWithParam<Shape> {};
+class RandomGrids : public testing::TestWithParam<Shape> {
+ protected:
+  /// The shape, with streams and room by the seed.
+  static Grid::Setup setup(std::uint64_t seed, double cut, std::uint64_t first = 0) {
+    return {.sizes = GetParam().sizes,
+            .gateways = GetParam().gateways,
+            .streams = 1 + static_cast<int>(seed % 4),
+            .room = std::size_t{64 * 1024} << seed % 5,
+            .cut = cut,
+            .seed = first + seed};
+  }
+};
 
 // Sends somewhere, in bursts, most of it small.
 void send_some(Grid& grid, int ranks) {
@@ -44,15 +55,17 @@ void disturb(Grid& grid, int ranks) {
   }
 }
 
+// Forty times, with less than `pause` milliseconds between.
+void send_for_a_while(Grid& grid, std::size_t pause) {
+  for (int i = 0; i < 40; ++i) {
+    send_some(grid, grid.ranks());
+    grid.run(std::chrono::milliseconds(grid.below(pause)));
+  }
+}
+
 TEST_P(RandomGrids, WithoutLossesNothingComesBack) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const auto& [sizes, gateways, name] = GetParam();
-    Grid grid({.sizes = sizes,
-               .gateways = gateways,
-               .streams = 1 + static_cast<int>(seed % 4),
-               .room = std::size_t{64 * 1024} << seed % 5,
-               .cut = 0.001,
-               .seed = seed});
+    Grid grid(setup(seed, 0.001));
     const int ranks = grid.ranks();
     for (int i = 0; i < 100; ++i) {
       send_some(grid, ranks);
@@ -70,32 +83,20 @@ TEST_P(RandomGrids, WithoutLossesNothingComesBack) {
 
 TEST_P(RandomGrids, WhileOneWayIsLeftAllArrives) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const auto& [sizes, gateways, name] = GetParam();
-    Grid grid({.sizes = sizes,
-               .gateways = gateways,
-               .streams = 1 + static_cast<int>(seed % 4),
-               .room = std::size_t{64 * 1024} << seed % 5,
-               .cut = 0.0005,
-               .seed = 100 + seed});
+    Grid grid(setup(seed, 0.0005, 100));
     const int ranks = grid.ranks();
-    const auto some_time = [&] {
-      for (int i = 0; i < 40; ++i) {
-        send_some(grid, ranks);
-        grid.run(std::chrono::milliseconds(grid.below(10)));
-        if (grid.chance(0.2)) disturb(grid, ranks);
-      }
-    };
-    some_time();
+    for (int i = 0; i < 40; ++i) {
+      send_some(grid, ranks);
+      grid.run(std::chrono::milliseconds(grid.below(10)));
+      if (grid.chance(0.2)) disturb(grid, ranks);
+    }
     grid.calm();
     if (grid.chance(0.5)) {
       grid.cut_for_good(0);
     } else {
       grid.silence(0);
     }
-    for (int i = 0; i < 40; ++i) {
-      send_some(grid, ranks);
-      grid.run(std::chrono::milliseconds(grid.below(600)));
-    }
+    send_for_a_while(grid, 600);
     ASSERT_TRUE(grid.settle(600s))
         << "seed " << seed << ": " << grid.failure() << ", " << grid.arrived() << " arrived";
     EXPECT_EQ(grid.failure(), "") << "seed " << seed;
@@ -104,22 +105,10 @@ TEST_P(RandomGrids, WhileOneWayIsLeftAllArrives) {
 
 TEST_P(RandomGrids, AnyGatewayMayDieWhereAClusterHasOthers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const auto& [sizes, gateways, name] = GetParam();
-    Grid grid({.sizes = sizes,
-               .gateways = gateways,
-               .streams = 1 + static_cast<int>(seed % 4),
-               .room = std::size_t{64 * 1024} << seed % 5,
-               .seed = 200 + seed});
-    const int ranks = grid.ranks();
-    for (int i = 0; i < 40; ++i) {
-      send_some(grid, ranks);
-      grid.run(std::chrono::milliseconds(grid.below(10)));
-    }
+    Grid grid(setup(seed, 0, 200));
+    send_for_a_while(grid, 10);
     grid.kill_gateway(grid.spare_gateway());
-    for (int i = 0; i < 40; ++i) {
-      send_some(grid, ranks);
-      grid.run(std::chrono::milliseconds(grid.below(600)));
-    }
+    send_for_a_while(grid, 600);
     ASSERT_TRUE(grid.settle(600s))
         << "seed " << seed << ": " << grid.failure() << ", " << grid.arrived() << " arrived";
     EXPECT_EQ(grid.failure(), "") << "seed " << seed;
