@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
+
+
+def ran(command: Iterable[object], **settings: object) -> subprocess.CompletedProcess[str]:
+    """A command that has ended, whatever its status. Its output is text, and its input empty."""
+    if "input" not in settings:
+        settings.setdefault("stdin", subprocess.DEVNULL)
+    settings.setdefault("timeout", 240)
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, **settings
+    )  # type: ignore[call-overload]
 
 
 class Running(subprocess.Popen[str]):

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from running import ran
 
 from isthmus.base import completing
 from isthmus.cli.cli import app
@@ -24,13 +25,8 @@ import commandhelp  # noqa: E402
 
 
 def isthmus(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", *words],
-        env={**os.environ, "COLUMNS": "120", **env},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
+    return ran(
+        [sys.executable, "-m", "isthmus", *words], env={**os.environ, "COLUMNS": "120", **env}
     )
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from running import ran
 
 from isthmus.cli.cli import main
 from isthmus_lab.bench.coll import roster
@@ -68,16 +69,15 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
     program = tmp_path / "coll"
     build = ["mpicc.openmpi", str(roster.COLL), str(tmp_path / "broken.c"), "-o", str(program)]
     subprocess.run(build, check=True, timeout=240)
-    done = subprocess.run(
-        ["mpirun.openmpi", "--oversubscribe", "-n", "2", str(program), task],
+    done = ran(
+        ["mpirun.openmpi", "--oversubscribe", "-n", "2", program, task],
         env={
             **os.environ,
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_mpi_yield_when_idle": "1",
         },
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == status, done.stderr
     assert ('"scan:80:1": the result is wrong' in done.stderr) == (status != 0)
 
@@ -88,9 +88,7 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
 def test_words_that_are_no_task(word: str, tmp_path: Path):
     program = tmp_path / "coll"
     subprocess.run(["mpicc.mpich", str(roster.COLL), "-o", str(program)], check=True, timeout=240)
-    done = subprocess.run(
-        [str(program), word], capture_output=True, text=True, timeout=240, check=False
-    )
+    done = ran([program, word])
     assert done.returncode != 0
     assert f'"{word}": ' in done.stderr
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from marks import MARK, marked_processes
 from ports import free_port
+from running import ran
 from waiting import eventually
 
 from isthmus.base.errors import RunError
@@ -141,11 +142,10 @@ def test_in_a_lab(tmp_path: Path):
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
     lab = ["lab", "run", "hablot", "--", sys.executable, "-c", IN_LAB]
-    done = subprocess.run(
-        [sys.executable, "-m", "isthmus", *lab, str(tmp_path)],
+    done = ran(
+        [sys.executable, "-m", "isthmus", *lab, tmp_path],
         env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_HOME": str(tmp_path)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["failures"] == []
@@ -186,11 +186,10 @@ def test_relays_over_a_bridge(tmp_path: Path):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
     lab = ["lab", "run", "zipper", "--zippers", "1", "--", sys.executable, "-c", OVER_A_BRIDGE]
     apart = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-    done = subprocess.run(
+    done = ran(
         [*apart, "sh", "-c", NO_SSHD_YET, "sh", sys.executable, "-m", "isthmus", *lab],
         env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_HOME": str(tmp_path)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert len(said["keys"]) + len(said["missing"]) == 3

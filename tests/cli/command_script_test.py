@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from running import ran
 
 SOURCE = Path(__file__).parents[2] / "python" / "isthmus.sh"
 SHOWN = """
@@ -36,10 +36,7 @@ def script(tmp_path):
 
 
 def shown(command, *words):
-    done = subprocess.run(
-        [command, *words], env={**os.environ, **FOREIGN}, capture_output=True, text=True,
-        timeout=240, check=False,
-    )  # fmt: skip
+    done = ran([command, *words], env={**os.environ, **FOREIGN})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -69,6 +66,6 @@ def test_by_a_link_and_by_its_name(script, tmp_path, monkeypatch):
 
 
 def test_half_an_installation(script):
-    done = subprocess.run([script], capture_output=True, text=True, timeout=240, check=False)
+    done = ran([script])
     assert done.returncode == 1
     assert done.stderr.endswith("isthmus-python is missing or empty; reinstall Isthmus.\n")

@@ -1,11 +1,11 @@
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from parts import JobKeys, Meeting
+from running import ran
 
 from isthmus.queues.door import Policy
 from isthmus.version import VERSION, WIRE
@@ -66,14 +66,11 @@ class FakeGrid:
         with self.file.open("a") as out:
             print(self.extra, file=out)
         self.extra = ""
-        return subprocess.run(
+        return ran(
             self.command(*words),
             input=stdin,
-            capture_output=True,
-            text=True,
             timeout=timeout,
             env={**os.environ, "ISTHMUS_GRACE": "0.5", **(env or {})},
-            check=False,
         )
 
 

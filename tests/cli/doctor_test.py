@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import ran
 
 from isthmus.base.errors import RunError
 from isthmus.grid.grid import LinkSpec
@@ -50,10 +51,7 @@ class Doctor:
         self.findings: list[dict[str, str]] = []
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "isthmus", "doctor", *words], env=self.env,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+        return ran([sys.executable, "-m", "isthmus", "doctor", *words], env=self.env)
 
     def __call__(self, grid: str) -> int:
         self.file.write_text(grid)
@@ -229,10 +227,10 @@ def test_an_agent_that_does_not_start(doctor, key, what, text, remedy):
     found = doctor.of("cluster east", what)
     assert text in found["text"]
     assert remedy in found["remedy"]
-    done = subprocess.run(
-        [sys.executable, "-m", "isthmus", "run", "-g", str(doctor.file), "-n", "2", "true"],
-        env=doctor.env, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    done = ran(
+        [sys.executable, "-m", "isthmus", "run", "-g", doctor.file, "-n", "2", "true"],
+        env=doctor.env,
+    )
     assert done.returncode == 1
     assert f"isthmus: cluster east: {found['text'].splitlines()[0]}" in done.stderr
     assert f"  {found['remedy']}\n" in done.stderr

@@ -2,10 +2,10 @@
 
 import re
 import shutil
-import subprocess
 
 import pytest
 import typer
+from running import ran
 
 from isthmus.base.errors import UsageError
 from isthmus.cli import habits, nested
@@ -66,7 +66,7 @@ def test_options_of_native_launchers_have_a_sentence(command, capsys):
 )
 def test_every_option_of_the_launchers_here_is_known(command):
     """Each works, or its sentence says where it lives."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command, timeout=60)
     listed = [re.split(r"\s{2,}|[ =]<", line.strip())[0] for line in done.stdout.splitlines()]
     names = {
         name

@@ -1,11 +1,11 @@
 """The help of every command shows all of its text, and no option that typer adds."""
 
 import re
-import subprocess
 import sys
 
 import pytest
 import typer
+from running import ran
 
 from isthmus.base import later
 from isthmus.cli.cli import app, main
@@ -68,9 +68,7 @@ def test_the_list_of_commands_imports_none():
         "places = {place.partition(':')[0] for place in later.COMMANDS.values()};"
         "sys.exit(status or ', '.join(places & {*sys.modules}) or 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=240, check=False
-    )
+    done = ran([sys.executable, "-c", text])
     assert (done.returncode, done.stderr) == (0, "")
 
 

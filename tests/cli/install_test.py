@@ -1,10 +1,10 @@
 """Which of several builds is used, and what version an installation is."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from running import ran
 
 from isthmus import install, version
 from isthmus.base.errors import RunError
@@ -94,11 +94,12 @@ def test_other_hosts_look_on_the_path_then_in_the_usual_folder(
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}/here:/usr/bin:/bin"
     launchers, kept = os.pipe()  # input that ends would end the setup
-    done = subprocess.run(
+    done = ran(
         ["/bin/sh", "-c", agent_command("far", None, "/", "agent", setup)[-1]],
         env={"PATH": path, "HOME": str(tmp_path / "home")},
-        stdin=launchers, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        stdin=launchers,
+        timeout=60,
+    )
     os.close(launchers)
     os.close(kept)
     if started:

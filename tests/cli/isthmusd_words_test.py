@@ -3,15 +3,13 @@
 import subprocess
 
 import pytest
+from running import ran
 
 from isthmus.install import find_isthmusd
 
 
 def isthmusd(words: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [find_isthmusd(), *words],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return ran([find_isthmusd(), *words], timeout=60)
 
 
 @pytest.mark.parametrize(

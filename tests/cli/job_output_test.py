@@ -1,8 +1,8 @@
 """The input and output of a run."""
 
 import shlex
-import subprocess
 
+from running import ran
 from scenarios import EXIT_0, RUNNING, spawned
 
 
@@ -26,12 +26,5 @@ def test_reader_of_the_output_goes_away(pair):
     flood = [{"say": {"op": "output", "fd": 1}, "text": "y\n" * 1000}] * 200
     grid = pair({**spawned(*flood)}, RUNNING)
     command = shlex.join(grid.command("-n", "2", "x"))
-    done = subprocess.run(
-        ["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        timeout=240,
-    )
+    done = ran(["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"])
     assert (done.returncode, done.stdout, done.stderr) == (141, "y\n", "")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from running import ran
 
 import isthmus
 from isthmus.cli.cli import app
@@ -34,16 +35,11 @@ def options() -> list[str]:
 
 
 def python(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [sys.executable, *words],
-        capture_output=True,
-        text=True,
         errors="replace",
-        timeout=240,
-        stdin=subprocess.DEVNULL,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(SOURCES.parent), **env},
-        check=False,
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import ran
 
 from isthmus.base import later
 from isthmus.install import find_isthmusd
@@ -121,10 +122,10 @@ MODULECMD = next(
 
 @pytest.mark.skipif(not MODULECMD, reason="environment-modules is not installed")
 def test_the_modulefile_loads():
-    done = subprocess.run(
-        [MODULECMD, "sh", "load", str(MODULE)], capture_output=True, text=True, check=False,
+    done = ran(
+        [MODULECMD, "sh", "load", MODULE],
         env={"PATH": "/usr/bin:/bin", "ISTHMUS_MODULE_PREFIX": "/opt/x"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert re.search(r"PATH=/opt/x/bin:/usr/bin:/bin", done.stdout)
     assert "ISTHMUS_PREFIX=/opt/x" in done.stdout
@@ -139,5 +140,5 @@ def test_the_unit_of_a_service(tmp_path):
     text = text.replace("/usr/bin/isthmusd", shutil.which("true"))
     unit.write_text(text.replace("file:///usr/share/doc/isthmus/service.md", "https://example.org"))
     command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    done = ran(command)
     assert [line for line in done.stderr.splitlines() if "isthmus-service" in line] == []

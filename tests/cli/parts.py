@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from running import Running
+from running import Running, ran
 from waiting import eventually
 
 from isthmus.doors import keys
@@ -98,7 +98,4 @@ def join_with(port, file, folder, *more):
 
 
 def submit(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", "submit", *map(str, words)],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+    return ran([sys.executable, "-m", "isthmus", "submit", *words])

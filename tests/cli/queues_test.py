@@ -3,10 +3,10 @@
 import asyncio
 import json
 import socket
-import subprocess
 
 import pytest
 from parts import LONG, fake_isthmusd, join, join_with, submit, until
+from running import ran
 from waiting import with_enough_time
 
 from isthmus.base.errors import RunError, UsageError
@@ -250,7 +250,7 @@ def test_scripts(name):
     )
     assert "--to a:7400 --cluster lyon" in text
     assert scheduler.batch in text
-    done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
+    done = ran(["bash", "-n"], input=text)
     assert (done.returncode, done.stderr) == (0, "")
     command = schedulers.command(scheduler.state, id="12")
     assert "12" in command
@@ -264,7 +264,7 @@ def test_a_setup_that_fails_is_the_end_of_a_script(tmp_path, shell, line, said):
     """No signal: it goes on, here to a joiner that is missing."""
     words = part(setup=["true", line], folder=str(tmp_path), wdir="/")
     script = scripts.text(words, schedulers.KNOWN["slurm"])
-    done = subprocess.run([shell], input=script, text=True, capture_output=True, check=False)
+    done = ran([shell], input=script)
     assert ("join.py" in done.stderr) == (said is None)
     told = f"isthmus: setup ended with status {said}\n"
     assert (done.stderr == told) == (said is not None), done.stderr

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from job_signals_test import started
 from rich.console import Console
-from running import Running
+from running import Running, ran
 from scenarios import spawned
 from waiting import eventually
 
@@ -68,11 +68,11 @@ def running(pair, **keys):
 
 
 def isthmus(*words, timeout=240):
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", *map(str, words)],
-        capture_output=True, text=True, timeout=timeout, check=False,
-        stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "dumb"},
-    )  # fmt: skip
+    return ran(
+        [sys.executable, "-m", "isthmus", *words],
+        timeout=timeout,
+        env={**os.environ, "TERM": "dumb"},
+    )
 
 
 def test_runs_are_listed_while_they_live(pair, place):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import ran
 
 from isthmus.base.errors import RunError, UsageError
 from isthmus.grid import grid as grids
@@ -322,10 +323,7 @@ def test_a_file_that_is_none_of_ours_is_told(tuned):
 
 
 def tune(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", "tune", *map(str, words)],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    return ran([sys.executable, "-m", "isthmus", "tune", *words])
 
 
 def test_this_host_is_measured(tmp_path: Path):

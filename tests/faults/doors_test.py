@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 from marks import processes
+from running import ran
 from waiting import eventually
 
 DOORS = Path(__file__).with_name("doors")
@@ -14,11 +15,9 @@ DOORS = Path(__file__).with_name("doors")
 
 def test_strangers_at_doors() -> None:
     """Each kind of stranger once. Users come in; memory and logs stay small."""
-    done = subprocess.run(
-        [sys.executable, DOORS, "--short"],
-        env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True, check=False,
-        timeout=900,
-    )  # fmt: skip
+    done = ran(
+        [sys.executable, DOORS, "--short"], env={**os.environ, "PYTHONPATH": ""}, timeout=900
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from faulty import Grid, check
+from running import ran
 
 from isthmus.install import find_isthmusd
 
@@ -39,11 +40,9 @@ def cluster(name: str, enter: Path, place: str, more: str = "") -> str:
 
 
 def isthmus(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", *map(str, words)],
-        env={**os.environ, "ISTHMUS_SSH": "false", **env}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    return ran(
+        [sys.executable, "-m", "isthmus", *words], env={**os.environ, "ISTHMUS_SSH": "false", **env}
+    )
 
 
 def installation(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from marks import MARK, processes
 from ports import free_port
-from running import Running
+from running import Running, ran
 from waiting import eventually
 
 COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
@@ -45,16 +45,7 @@ class Grid:
         return [sys.executable, "-m", "isthmus", "run", *map(str, words)]
 
     def run(self, *words: object, **more: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words),
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            cwd=self.folder,
-        )
+        return ran(self.command(*words), env=self.environment, cwd=self.folder)
 
     def start(self, *words: object) -> Running:
         return Running(

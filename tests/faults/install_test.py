@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from faulty import Sshd
+from running import ran
 
 from isthmus.install import find_isthmusd
 from isthmus.version import VERSION
@@ -29,11 +30,7 @@ def install(sshd: Sshd, tmp_path: Path):
 
     def run(*words: object, **more: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "ISTHMUS_SSH": sshd.ssh, "ISTHMUS_PREFIX": str(whole), **more}
-        return subprocess.run(
-            [sys.executable, "-m", "isthmus", "install", *map(str, words)],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=240, check=False,
-        )  # fmt: skip
+        return ran([sys.executable, "-m", "isthmus", "install", *words], env=environment)
 
     return run
 
@@ -50,11 +47,10 @@ def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path):
     assert [file.name for file in copied if b".debug_" in file.read_bytes()] == []
     grid = tmp_path / "grid.toml"
     grid.write_text(f'[cluster.far]\nhost = "site"\nprefix = "{there}"\n')
-    shown = subprocess.run(
+    shown = ran(
         [sys.executable, "-m", "isthmus", "run", "-g", grid, "--on", "far", "hostname"],
-        env={**os.environ, "ISTHMUS_SSH": sshd.ssh}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        env={**os.environ, "ISTHMUS_SSH": sshd.ssh},
+    )
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout
 

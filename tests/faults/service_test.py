@@ -17,6 +17,7 @@ import pytest
 from callers import Flood, during, pairs
 from doors.strangers import by_challenge
 from faulty import MARK, Grid, check, says
+from running import ran
 from services import Service, found_isthmusd
 
 from isthmus.base.errors import RunError
@@ -274,10 +275,7 @@ def test_a_key_has_limits_of_its_own(grid: Grid, service: Service, program):
 def test_what_is_wrong_with_its_file(tmp_path: Path, text, words):
     file = tmp_path / "service.toml"
     file.write_text(text)
-    done = subprocess.run(
-        [found_isthmusd(), "serve", "--config", file], capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+    done = ran([found_isthmusd(), "serve", "--config", file], timeout=60)
     assert done.returncode == 1
     assert f"isthmusd serve: {file}" in done.stderr
     assert words in done.stderr
@@ -288,10 +286,7 @@ def test_the_file_in_packaging_is_read(tmp_path: Path):
     sample = Path(__file__).parents[2] / "packaging/systemd/service.toml"
     file = tmp_path / "service.toml"
     file.write_text(sample.read_text().replace("/var/log/isthmus/", f"{tmp_path}/none/"))
-    done = subprocess.run(
-        [found_isthmusd(), "serve", "--config", file], capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+    done = ran([found_isthmusd(), "serve", "--config", file], timeout=60)
     assert f"the audit log {tmp_path}/none/audit.log cannot be written" in done.stderr
 
 

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from faulty import Grid, Sshd, check
+from running import ran
 
 BY_SSH = (
     "[cluster.here]\nhost = '{one}'\nprefix = '{prefix}'\n"
@@ -61,8 +62,5 @@ def test_the_connection_dies(remote: Grid, prefix, program):
 def test_doctor_joins_them(remote: Grid, prefix):
     remote.write(BY_SSH.format(prefix=prefix, one="site", other="behind"))
     command = [remote.command()[0], "-m", "isthmus", "doctor", "-g", "grid.toml"]
-    done = subprocess.run(
-        command, env=remote.environment, cwd=remote.folder, capture_output=True, text=True,
-        timeout=240, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    done = ran(command, env=remote.environment, cwd=remote.folder)
     assert "2 links, authenticated, as for a run" in done.stdout, done.stdout + done.stderr

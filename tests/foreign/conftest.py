@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "faults"))
@@ -56,7 +57,7 @@ class TwoMachines(Grid):
     def _compile(self, source: Path, where: str, compiler: str, *options: str) -> Path:
         program = self.folder / f"{source.stem}.{where}"
         command = [compiler, "-O1", str(source), "-o", str(program), *options, "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = ran(command)
         assert done.returncode == 0, done.stderr
         return program
 

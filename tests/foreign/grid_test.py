@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import prefix_of
+from running import ran
 
 from isthmus.version import VERSION
 
@@ -17,12 +17,7 @@ EVERY_MPI = pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 
 
 def test_the_agent_starts_there(processor) -> None:
-    done = subprocess.run(
-        [HOST, processor, prefix_of(processor) / "bin/isthmusd", "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([HOST, processor, prefix_of(processor) / "bin/isthmusd", "--version"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"isthmusd {VERSION}")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import mpis
 import pytest
+from running import ran
 
 # The first process prints every process's arguments and three variables as hexadecimal digits.
 # It starts another with the same arguments where the first of them is "spawn". The others send
@@ -122,9 +122,6 @@ def test_variables_of_another_python(tmp_path, program: Path) -> None:
     (tmp_path / "click.py").write_text("raise ImportError('made for another Python')\n")
     other = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere", "GIVEN": "x"}
     command = Path(sys.executable).with_name("isthmus")
-    done = subprocess.run(
-        [command, "run", "-n", "2", program, "y"], env={**os.environ, **other},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    done = ran([command, "run", "-n", "2", program, "y"], env={**os.environ, **other})
     expected = line(b"y", b"x", b"/nowhere", b"")
     assert (done.returncode, done.stdout) == (0, f"{expected}\n" * 2), done.stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, nothing_is_left
+from running import ran
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,15 +46,7 @@ def isthmus() -> Iterator[Run]:
         *words: object, timeout: float = 240, **more: object
     ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "isthmus", *map(str, words)]
-        return subprocess.run(
-            command,
-            env=os.environ | ours,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            **more,
-        )  # type: ignore[call-overload]
+        return ran(command, env=os.environ | ours, timeout=timeout, **more)  # type: ignore[call-overload]
 
     yield run
     nothing_is_left(mark)

@@ -13,7 +13,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, nothing_is_left
-from running import Running
+from running import Running, ran
 
 GROWING = Path(__file__).parent / "growing"
 TWO = "[cluster.east]\nslots = 2\n[cluster.west]\nslots = 2\n"
@@ -60,10 +60,10 @@ class Joining:
     def ask(self, *words: object) -> subprocess.CompletedProcess[str]:
         command, *others = words
         assert self.run
-        return subprocess.run(
+        return ran(
             [sys.executable, "-m", "isthmus", *map(str, [command, self.run.pid, *others])],
-            env=self.environment, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+            env=self.environment,
+        )
 
     def join(self, text: str, *words: object) -> None:
         done = self.ask("join", "-g", self.file(text, "more.toml"), *words)

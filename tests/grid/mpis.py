@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from running import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
@@ -20,9 +21,7 @@ def compile_to(out: Path, *command: str | Path) -> Path:
     """Runs a compiler so that `out` is there whole or not at all: tests side by side build, and
     run, the same programs. Raises with what it says."""
     whole = out.with_name(f"{out.name}.{os.getpid()}")
-    done = subprocess.run(
-        [*command, "-o", whole], capture_output=True, text=True, check=False, timeout=240
-    )
+    done = ran([*command, "-o", whole])
     assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
     return whole.replace(out)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, marked_processes
+from running import ran
 from waiting import eventually
 
 FAKE = Path(__file__).parent / "pbs" / "fake_pbs.py"
@@ -70,10 +71,7 @@ class Pbs:
         )
 
     def command(self, *words: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            list(map(str, words)), env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=240, check=False,
-        )  # fmt: skip
+        return ran(words, env=self.env)
 
     def isthmus(self, *words: object) -> subprocess.CompletedProcess[str]:
         return self.command(sys.executable, "-m", "isthmus", *words)

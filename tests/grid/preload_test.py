@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import ran
 
 LIBDIR = Path(os.environ.get("ISTHMUS_LIBDIR") or Path(sys.prefix) / "lib" / "isthmus")
 STUBS = {
@@ -47,14 +48,7 @@ def start(
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     }
-    return subprocess.run(
-        words,
-        env=os.environ | extra | environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    return ran(words, env=os.environ | extra | environment)
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -133,14 +127,11 @@ def test_what_the_library_lacks_is_not_there(name: str, state: str, tmp_path: Pa
         library.write_bytes(library.read_bytes()[:64] + bytes(range(256)) * 64)
     elif state == "absent":
         library.unlink()
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", f"import ctypes; print(ctypes.CDLL({str(extension)!r}).has())"],
         env=os.environ
         | {"LD_PRELOAD": str(LIBDIR / f"libisthmus-{name}.so"), "ISTHMUS_LIBMPI": str(library)},
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "1\n" if state == "whole" else "7\n"), done.stderr
 

@@ -3,11 +3,11 @@ describes. Its questions about two clusters are in tests/programs/topology_api."
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import mpis
 import pytest
+from running import ran
 
 GRID = """
 [cluster.east]
@@ -42,10 +42,7 @@ RUN_AS_ROOT = ("env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIR
 
 def test_without_isthmus_there_is_one_cluster(library: mpis.Mpi, tell: Path) -> None:
     more = ["--oversubscribe"] if library.name.startswith("openmpi") else []
-    done = subprocess.run(
-        [*RUN_AS_ROOT, library.mpirun, *more, "-n", "2", tell],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    done = ran([*RUN_AS_ROOT, library.mpirun, *more, "-n", "2", tell])
     assert (done.stdout, done.returncode) == (ALONE.format(""), 0), done.stderr
 
 

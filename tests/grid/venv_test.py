@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import ran
 
 PROGRAM = """
 import ctypes, os, sys
@@ -35,13 +36,10 @@ def environment(tmp_path: Path) -> Path:
 def test_activated(environment: Path, mpi: str) -> None:
     run = ["-m", "isthmus", "run", "--mpi", mpi, "-n", "4", "python3", "-c", PROGRAM]
     activate = '. "$0/bin/activate" && exec "$@"'
-    done = subprocess.run(
+    done = ran(
         ["bash", "-c", activate, environment, sys.executable, *run, LIBRARIES[mpi]],
-        capture_output=True,
-        text=True,
         env={**os.environ, "ISTHMUS_START_TIMEOUT": "120"},
         timeout=250,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     expected = [f"{rank} of 4 {environment} found" for rank in range(4)]

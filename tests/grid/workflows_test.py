@@ -13,6 +13,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, nothing_is_left
+from running import ran
 
 TOOLS = mpis.ROOT / ".venv/workflows/bin"
 SOURCE = """\
@@ -75,11 +76,11 @@ def tool(tmp_path: Path) -> Iterator[Tool]:
     path = f"{command.parent}:{os.environ['PATH']}"
 
     def run(name: str, *words: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(TOOLS / name), *map(str, words)],
+        return ran(
+            [str(TOOLS / name), *words],
             env={**os.environ, MARK: mark, "PATH": path, "HOME": str(tmp_path)},
-            cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+            cwd=tmp_path,
+        )
 
     yield run
     nothing_is_left(mark)

@@ -19,7 +19,7 @@ from waiting import eventually
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
 import slurms
-from running import Running
+from running import Running, ran
 
 
 class Labs:
@@ -42,10 +42,7 @@ class Labs:
     def __call__(
         self, *words: object, timeout: float = 240, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), env={**self.env, **env}, capture_output=True, text=True,
-            timeout=timeout, check=False,
-        )  # fmt: skip
+        return ran(self.command(*words), env={**self.env, **env}, timeout=timeout)
 
     def start(self, *words: object) -> Running:
         keeper = Running(

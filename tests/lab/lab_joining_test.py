@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import mpis
-from running import Running
+from running import Running, ran
 
 JOINS = mpis.ROOT / "tests" / "grid" / "growing" / "joins.c"
 BUILT = mpis.ROOT / "build" / "tests"
@@ -38,10 +38,7 @@ def test_a_site_joins(standing, tmp_path):
         env=lab.labs.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as run:  # fmt: skip
         assert run.stdout.readline() == "up\n", run.communicate()
-        done = subprocess.run(
-            command("join", "-g", tmp_path / "all.toml", "--cluster", "c"),
-            env=lab.labs.env, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+        done = ran(command("join", "-g", tmp_path / "all.toml", "--cluster", "c"), env=lab.labs.env)
         assert (done.returncode, done.stderr) == (0, "")
         out, err = run.communicate(timeout=240)
     assert (run.returncode, out) == (0, "c: 4 ranks, sum 6\n"), err

@@ -6,12 +6,12 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from running import ran
 from waiting import eventually
 
 SMALL = ("run", "hablot", "--nodes", "1")
@@ -216,9 +216,7 @@ def as_nobody(lab, home, tun: str):
     lab.env["ISTHMUS_HOME"] = str(home)
     command = lab.command(*SMALL, "--on", "a1", "--", "sh", "-c", "id -u; ip -o -4 address show")
     words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *command]
-    return subprocess.run(
-        words, env=lab.env, capture_output=True, text=True, timeout=240, check=False, cwd="/"
-    )
+    return ran(words, env=lab.env, cwd="/")
 
 
 def test_a_user_without_rights(lab, nobodys):

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from running import ran
+
 DOCS = Path(__file__).parents[2] / "docs"
 # Measuring and queues take their time; other tests have them.
 LEFT_OUT = ("tune", "submit")
@@ -83,10 +85,11 @@ def test_two_clusters(lab, tmp_path) -> None:
             script.append(shlex.join(words))
     assert len(script) == 6
     env = {"PATH": with_command(tmp_path), "HOME": str(tmp_path)}
-    done = subprocess.run(
-        lab.command("run", testbed, "--", "sh", "-c", "\n".join(script)), cwd=tmp_path,
-        env={**lab.env, **env}, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+    done = ran(
+        lab.command("run", testbed, "--", "sh", "-c", "\n".join(script)),
+        cwd=tmp_path,
+        env={**lab.env, **env},
+    )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     assert "fail" not in re.findall(r"^  (ok|warn|fail)", done.stdout, re.MULTILINE)
     for rank in range(4):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import ran
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
@@ -39,7 +40,7 @@ def environment(wheel: Path, folder: Path) -> Path:
     """A fresh environment with the wheel, as pip makes it anywhere."""
     venv.create(folder, with_pip=True)
     command = [folder / "bin" / "pip", "install", "-q", "--only-binary", ":all:", wheel]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    done = ran(command, timeout=500)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -62,12 +63,11 @@ def command(tmp_path: Path, no_compilers: str) -> Iterator[Isthmus]:
 
     def run(where: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
         path = f"{where}/bin:{no_compilers}"
-        return subprocess.run(
-            [where / "bin" / "isthmus", *map(str, words)],
+        return ran(
+            [where / "bin" / "isthmus", *words],
             env={**keep, **AS_ROOT, MARK: mark, "PATH": path, **more},
-            cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=240, check=False,
-        )  # fmt: skip
+            cwd=tmp_path,
+        )
 
     yield run
     nothing_is_left(mark)

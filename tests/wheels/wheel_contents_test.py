@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from running import ran
 from wheels import HERE, ROOT, unpacked, wheel_of
 
 _MiB = 2**20
@@ -96,7 +97,7 @@ def test_size(tag: str) -> None:
 
 def test_auditwheel(tag: str) -> None:
     command = [ROOT / ".venv/wheels/bin/auditwheel", "show", wheel_of(tag)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = ran(command)
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     (minor,) = re.findall(r'consistent with the following platform tag: "manylinux_2_(\d+)_', said)
