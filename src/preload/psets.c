@@ -1,7 +1,8 @@
 /* The process sets isthmus://cluster/NAME, and isthmus://grid/NAME of each inner grid of the
  * cluster, for a world of one cluster: a native job, in which only this library is preloaded. They
  * are the native library's mpi://WORLD under other names. Also the program's name in MPI_INFO_ENV.
- * This knows names of functions and nothing of MPI itself; handles pass through as machine words. */
+ * This knows names of functions and nothing of MPI itself; handles pass through as machine words.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>

@@ -45,8 +45,8 @@ def measure(
     here: Callable[[Place], Measured],
     in_labs: Callable[[str], tuple[str, Measured]],
 ) -> tuple[str, Measured]:
-    """Measures `here`, or in the labs of a testbed. With --inside it leaves the samples in that
-    file, and ends the command. Returns the place, too."""
+    """Measures `here`, or in the labs of a testbed; returns the place, too. The command ends, and
+    leaves the samples in the file, if it has --inside."""
     if inside is not None:
         inside.write_text(json.dumps(here(inside_lab()).as_json()))
         raise typer.Exit

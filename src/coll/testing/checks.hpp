@@ -31,7 +31,7 @@ void expect_barrier(MemoryGrid& grid, Call&& call) {
   EXPECT_FALSE(early);
 }
 
-/// What each rank gives to a gather.
+/// The block that each rank gives to a gather.
 inline PerRank blocks_of(const Sizes& sizes) {
   PerRank blocks;
   for (std::size_t r = 0; r < sizes.size(); ++r) {
