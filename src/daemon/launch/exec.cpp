@@ -209,10 +209,10 @@ int native_rank(const Environment& environment) {
       "Use an MPI launcher, or one that sets PMI_RANK.");
 }
 
-RankPlan plan_rank(const ExecOptions& options, Environment environment) {
+RankPlan plan_rank(const ExecOptions& options, const Environment& environment) {
   RankPlan plan;
   plan.argv = options.argv_file.empty() ? options.argv : read_argv_file(options.argv_file);
-  plan.environment = std::move(environment);
+  plan.environment = environment;
   give_back_paths(plan.environment);
   tell_rank(plan.environment);
   apply_part(options, plan);

@@ -31,7 +31,7 @@ struct RankPlan {
 int native_rank(const Environment& environment);
 
 /// Works out the plan from the environment that the agent made (docs/control.md). Throws Failure.
-RankPlan plan_rank(const ExecOptions& options, Environment environment);
+RankPlan plan_rank(const ExecOptions& options, const Environment& environment);
 
 /// Becomes the program, or runs it with tagged output. Returns only then, or when it cannot: the
 /// exit status, 127 or 126 as shells have it, after a sentence on standard error.
