@@ -8,7 +8,7 @@ from pathlib import Path
 
 # Agents must have the same number. src/core/wire/wire.hpp has it, too.
 # tests/architecture/wire_test.py compares the two, and says when it changes.
-WIRE = 2
+WIRE = 3
 
 
 def _checkout() -> Path | None:

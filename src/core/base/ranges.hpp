@@ -47,6 +47,8 @@ class Ranges {
     return begin < end && first != ranges_.end() && first->begin < end;
   }
 
+  /// Behind the last number; 0 without one.
+  std::uint64_t end() const { return ranges_.empty() ? 0 : ranges_.back().end; }
   std::size_t size() const { return ranges_.size(); }
   /// All numbers below it have been added.
   std::uint64_t first_missing() const {

@@ -53,6 +53,18 @@ void Engine::extend(SendOp& op, std::size_t ready) {
   state_->activate(channel);
 }
 
+void Engine::spoil(SendOp& op, std::string_view why) {
+  if (op.state.load(std::memory_order_relaxed) != OpState::Active || op.spoilt ||
+      op.ready >= op.data.size()) {
+    return;
+  }
+  if (why.empty()) why = "unknown";
+  op.spoilt = std::make_unique<const std::string>(why.substr(0, SpoilBody::kMostText));
+  Channel& channel = state_->channel(op.peer);
+  channel.out.extend(op);
+  state_->activate(channel);
+}
+
 bool Engine::send_at_once(SendOp& op, OutFrame& out) {
   State& s = *state_;
   Channel& channel = s.channel(op.peer);
@@ -205,6 +217,8 @@ bool Engine::take_in(const InFrame& frame) {
       return s.on_batch(frame);
     case FrameKind::Piece:
       return s.on_piece(frame);
+    case FrameKind::Spoil:
+      return s.on_spoil(frame);
     case FrameKind::Grant:
     case FrameKind::Taken:
       return s.on_grant(frame);

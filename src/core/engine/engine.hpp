@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -54,6 +55,11 @@ class Engine {
   /// More bytes of a message are there (SendOp::ready), which had not been before. Does nothing to
   /// an operation that is Done.
   void extend(SendOp& op, std::size_t ready);
+
+  /// The bytes of a message that are not there (SendOp::ready), or have not been sent, never come.
+  /// The send goes on without its data, and its receive ends with OpError::Spoilt and these words.
+  /// Does nothing to an operation that is Done, or whose bytes are all there.
+  void spoil(SendOp& op, std::string_view why);
 
   /// As send() and next_frame() at once, for a small message without others before it to its peer:
   /// its frame is in `out`, to be sent. False: it has done nothing.
@@ -104,7 +110,7 @@ class Engine {
   /// The rest of a message that has matched a receive is received into nothing. A receive that
   /// MatchedReceives has heard of stays in place until it is taken. Not from a Completion, not
   /// while the last frame's payload is in use, and not for an operation that lends or reads memory.
-  /// A send must be there as a whole.
+  /// A send must be there as a whole, or be spoilt.
   void give_up(SendOp& op);
   void give_up(RecvOp& op);
 

@@ -39,6 +39,9 @@ class Refusal : public testing::Test {
   bool piece(std::uint64_t number, std::uint64_t offset, std::size_t payload) {
     return deliver(FrameKind::Piece, PieceBody{number, offset}, payload);
   }
+  bool spoil(std::uint64_t number, std::uint64_t offset, std::uint64_t bytes) {
+    return deliver(FrameKind::Spoil, SpoilBody{{number, offset}, bytes}, 1);
+  }
   bool grant(std::uint64_t number, std::uint64_t credit = 0) {
     return deliver(FrameKind::Grant, GrantBody{number, credit});
   }
@@ -208,6 +211,43 @@ TEST_F(Refusal, EarlyPiecesThatTheirEnvelopeDenies) {
   EXPECT_FALSE(envelope(0, 100, 100, 1)) << "too many bytes";
   EXPECT_TRUE(envelope(0, 100, 100));
   EXPECT_EQ(engine.figures(1).buffered, 100U);
+}
+
+TEST_F(Refusal, SpoiltBytesCountAsOthers) {
+  EXPECT_FALSE(spoil(0, 0, 0));
+  EXPECT_FALSE(spoil(0, 0, 961)) << "beyond the window";
+  EXPECT_TRUE(spoil(0, 50, 50));
+  EXPECT_FALSE(envelope(0, 500, 99)) << "beyond ahead";
+  EXPECT_TRUE(envelope(0, 500, 100, 40));
+  EXPECT_FALSE(piece(0, 40, 11)) << "some of it is spoilt";
+  EXPECT_FALSE(spoil(0, 100, 400)) << "not granted";
+  std::fill(memory.begin(), memory.end(), std::byte{7});
+  engine.recv(op);
+  EXPECT_FALSE(spoil(0, 40, 11));
+  EXPECT_FALSE(spoil(0, 100, 401));
+  EXPECT_FALSE(spoil(0, 100, ~0ULL - 100));
+  EXPECT_TRUE(spoil(0, 100, 400));
+  EXPECT_FALSE(op.done());
+  EXPECT_TRUE(piece(0, 40, 10));
+  ASSERT_TRUE(op.done());
+  EXPECT_EQ(op.error, OpError::Spoilt);
+  EXPECT_EQ(op.spoilt->size(), 1U);
+  EXPECT_EQ(memory[60], std::byte{7}) << "a byte that has not come";
+  EXPECT_EQ(engine.figures(1).buffered, 0U);
+  EXPECT_EQ(engine.figures(1).credit_due, 100 + kMessageCharge);
+}
+
+TEST_F(Refusal, NoMessageOfAServiceIsSpoilt) {
+  EnvelopeBody body;
+  body.envelope = {.context = kServiceContext, .source = 0, .tag = 0, .size = 100};
+  body.ahead = 100;
+  body.charged = true;
+  EXPECT_TRUE(deliver(FrameKind::Envelope, body));
+  EXPECT_FALSE(spoil(0, 0, 100));
+  EXPECT_TRUE(piece(0, 0, 100));
+  EXPECT_TRUE(spoil(1, 0, 50)) << "its context is not known";
+  body.number = 1;
+  EXPECT_FALSE(deliver(FrameKind::Envelope, body));
 }
 
 TEST_F(Refusal, MoreThanTheWindow) {

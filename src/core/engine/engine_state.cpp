@@ -50,6 +50,7 @@ void Engine::State::start(RecvOp& op) {
   op.peer = kNobody;
   op.number = 0;
   op.error = OpError::None;
+  op.spoilt.reset();
   op.state.store(OpState::Active, std::memory_order_relaxed);
   ++outstanding;
 }
@@ -57,6 +58,7 @@ void Engine::State::start(RecvOp& op) {
 void Engine::State::start(SendOp& op) {
   op.envelope.size = op.data.size();
   op.error = OpError::None;
+  op.spoilt.reset();
   op.state.store(OpState::Active, std::memory_order_relaxed);
   ++outstanding;
   trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
@@ -77,6 +79,10 @@ void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
   op.number = number;
   op.received = static_cast<std::size_t>(std::min<std::uint64_t>(envelope.size, op.capacity));
   op.error = envelope.size > op.capacity ? OpError::Truncated : OpError::None;
+  if (op.spoilt) {
+    op.received = 0;
+    op.error = OpError::Spoilt;
+  }
   --outstanding;
   ++events;
   note_matched<trace::Event::ReceiveDone>(peer, envelope);
@@ -95,7 +101,9 @@ void Engine::State::finish(SendOp& op) {
 
 void Engine::State::complete(Channel& channel, Incoming& message) {
   if (message.op != nullptr) {
-    finish(*message.op, message.envelope(), message.peer, message.body.number);
+    RecvOp& op = *message.op;
+    op.spoilt = std::move(message.spoilt);
+    finish(op, message.envelope(), message.peer, message.body.number);
   }
   channel.in.erase(message);
 }
@@ -110,7 +118,7 @@ void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   }
   if (message.complete()) {
     complete(channel, message);
-  } else if (op != nullptr) {
+  } else if (op != nullptr && !message.spoilt) {
     tell_prefix(*op, message.arrived.first_missing());
   }
   activate(channel);
@@ -129,6 +137,7 @@ void Engine::State::sweep_dropped() {
 
 bool Engine::State::sequence(Channel& from, Incoming& message) {
   if ((message.envelope().context & kServiceContext) != 0) {
+    if (message.spoilt) return false;  // no service has data of its own come by and by
     note_matched<trace::Event::MessageMatched>(message.peer, message.envelope());
     return services.add(message);
   }
@@ -235,10 +244,14 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
 void Engine::State::store(Channel& from, Incoming& message, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
   from.in.store(message, offset, bytes);
+  note_stored(from, message);
+}
+
+void Engine::State::note_stored(Channel& from, Incoming& message) {
   if (message.stage != Stage::Matched) return;
   if (message.complete()) {
     complete(from, message);
-  } else if (message.op != nullptr) {
+  } else if (message.op != nullptr && !message.spoilt) {
     tell_prefix(*message.op, message.arrived.first_missing());
   }
 }
@@ -258,6 +271,24 @@ bool Engine::State::on_piece(const InFrame& frame) {
   Incoming* message = from.in.accept(*body, size);
   if (message == nullptr) return false;
   store(from, *message, body->offset, payload);
+  activate(from);
+  return true;
+}
+
+bool Engine::State::on_spoil(const InFrame& frame) {
+  const std::optional<SpoilBody> body = decode_spoil(frame.body);
+  if (!body || frame.placed > 0) return false;
+  Channel& from = channel(frame.source);
+  const auto size = static_cast<std::size_t>(body->bytes);
+  if (repeats && from.in.has(body->piece, size)) return true;
+  Incoming* const message = from.in.accept(body->piece, size);
+  if (message == nullptr) return false;
+  const bool sequenced = message->stage != Stage::Early && message->stage != Stage::Announced;
+  if (sequenced && (message->envelope().context & kServiceContext) != 0) return false;
+  const auto why = frame.body.subspan(SpoilBody::kSize);
+  from.in.spoil(*message, body->piece.offset, size,
+                {reinterpret_cast<const char*>(why.data()), why.size()});
+  note_stored(from, *message);
   activate(from);
   return true;
 }
@@ -354,10 +385,10 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   if (!piece) {
     next_envelope(*to, takes(*to, true, to->out.envelope_link()), out);
   } else {
-    SendOp& op = to->out.next_piece(*large, out.head, out.head_size, out.payload);
-    out.counted = op.lent;
+    const FrameKind kind = to->out.next_piece(*large, out.head, out.head_size, out.payload);
+    out.counted = large->lent;
     since_piece = 0;
-    borrow(op, *to, FrameKind::Piece, out);
+    borrow(*large, *to, kind, out);
   }
   activate(*to);
   return true;

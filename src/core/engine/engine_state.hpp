@@ -157,11 +157,13 @@ struct Engine::State {
   void match_again(std::uint64_t context);
   void store(Channel& from, Incoming& message, std::uint64_t offset,
              std::span<const std::byte> bytes);
+  void note_stored(Channel& from, Incoming& message);
   bool take(NodeId source, Channel& from, const EnvelopeBody& body,
             std::span<const std::byte> payload);
   bool on_envelope(const InFrame& frame);
   bool on_batch(const InFrame& frame);
   bool on_piece(const InFrame& frame);
+  bool on_spoil(const InFrame& frame);
   bool on_grant(const InFrame& frame);  // or Taken
   bool on_credit(const InFrame& frame);
 

@@ -35,6 +35,7 @@ struct Message {
   std::vector<std::byte> data;
   SendOp op;
   std::size_t there = 0;     // bytes of `data` that are; the others come later
+  bool spoilt = false;       // they do not
   std::size_t taken_at = 0;  // when its receive was posted; 0: not known to be taken
   bool scribbled = false;
 };
@@ -98,6 +99,7 @@ class Simulation {
   std::size_t at_once = 0;   // messages that were sent so
   std::size_t grown = 0;     // times that more of a message under way was there
   std::size_t followed = 0;  // bytes that receives told of before their end
+  std::size_t spoilt = 0;    // messages whose sender lost the rest
 
  private:
   struct Node {
@@ -211,9 +213,15 @@ class Simulation {
     }
   }
 
-  // More of a message is there.
+  // More of a message is there, or its rest is lost.
   bool grow(Message& message, std::size_t bytes) {
-    if (message.there == message.data.size()) return false;
+    if (message.there == message.data.size() || message.spoilt) return false;
+    if (below(8) == 0) {
+      message.spoilt = true;
+      nodes_[message.from].engine->spoil(message.op, "lost " + std::to_string(message.id));
+      ++spoilt;
+      return true;
+    }
     fill(message, std::min(message.data.size(), message.there + bytes));
     nodes_[message.from].engine->extend(message.op, message.there);
     ++grown;
@@ -436,6 +444,8 @@ class Simulation {
     if (!receive.extracted) {
       ASSERT_TRUE(receive.wants(*message));
     }
+    ASSERT_EQ(op.error == OpError::Spoilt, message->spoilt);
+    if (message->spoilt) return check_spoilt(receive, *message);
     const std::size_t stored = std::min(message->data.size(), receive.capacity);
     ASSERT_LE(receive.prefix.size(), stored);
     ASSERT_TRUE(std::equal(receive.prefix.begin(), receive.prefix.end(), receive.data.begin()))
@@ -447,6 +457,19 @@ class Simulation {
       wrong += receive.data[i] != (i < stored ? pattern(message->id, i) : std::byte{0xEE});
     }
     ASSERT_EQ(wrong, 0U) << "of " << receive.data.size() << " bytes";
+    std::fill(receive.data.begin(), receive.data.end(), std::byte{0xDD});
+  }
+
+  // Each byte is as before, or of the message; none of those that told of themselves has changed.
+  static void check_spoilt(Receive& receive, const Message& message) {
+    ASSERT_EQ(*receive.op.spoilt, "lost " + std::to_string(message.id));
+    ASSERT_EQ(receive.op.received, 0U);
+    ASSERT_TRUE(std::equal(receive.prefix.begin(), receive.prefix.end(), receive.data.begin()));
+    ASSERT_LE(receive.prefix.size(), message.there);
+    for (std::size_t i = 0; i < receive.data.size(); ++i) {
+      const bool sent = i < message.there && receive.data[i] == pattern(message.id, i);
+      ASSERT_TRUE(sent || receive.data[i] == std::byte{0xEE}) << "byte " << i;
+    }
     std::fill(receive.data.begin(), receive.data.end(), std::byte{0xDD});
   }
 
@@ -572,7 +595,7 @@ class EngineShard : public testing::TestWithParam<unsigned> {};
 
 TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
   std::size_t landed = 0, landed_in_vain = 0, read = 0, unreadable = 0, pieces = 0, at_once = 0;
-  std::size_t grown = 0, followed = 0;
+  std::size_t grown = 0, followed = 0, spoilt = 0;
   for (unsigned seed = GetParam(); seed < GetParam() + 600; ++seed) {
     Simulation simulation(seed);
     simulation.run();
@@ -587,6 +610,7 @@ TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
     at_once += simulation.at_once;
     grown += simulation.grown;
     followed += simulation.followed;
+    spoilt += simulation.spoilt;
   }
   EXPECT_GT(landed, 0U);
   EXPECT_GT(read, 0U);
@@ -595,6 +619,7 @@ TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
   EXPECT_GT(at_once, 0U);
   EXPECT_GT(grown, 0U);
   EXPECT_GT(followed, 0U);
+  EXPECT_GT(spoilt, 0U);
   EXPECT_GT(landed_in_vain, 0U) << "no double was faster";
 }
 

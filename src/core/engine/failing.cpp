@@ -99,7 +99,7 @@ void Engine::give_up(SendOp& op) {
   State& s = *state_;
   if (op.state.load(std::memory_order_relaxed) == OpState::Active) {
     if (op.lent) throw std::logic_error("a send that lends its memory cannot be given up");
-    if (op.ready < op.data.size()) {
+    if (op.ready < op.data.size() && !op.spoilt) {
       throw std::logic_error("a send whose bytes are not all there cannot be given up");
     }
     payload_copied();
@@ -119,6 +119,7 @@ void Engine::give_up(SendOp& op) {
     kept.ahead = op.ahead;
     kept.waits = op.waits;
     kept.granted = op.granted;
+    kept.spoilt = std::move(op.spoilt);
     kept.state.store(OpState::Active, std::memory_order_relaxed);
     ++s.outstanding;
     s.channel(op.peer).out.replace(op, kept);

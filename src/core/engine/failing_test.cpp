@@ -195,6 +195,30 @@ TEST(Failing, ASendThatIsGivenUpArrives) {
   }
 }
 
+TEST(Failing, ASpoiltSendThatIsGivenUpSpoilsItsReceive) {
+  for (const bool announced : {false, true}) {
+    PairedEngines net(2, {.window = 1000, .piece = 100});
+    auto sent = std::make_unique<PlainSend>(0, 1, 5000);
+    PlainSend after(0, 1, 8, 1);
+    sent->ready = 300;
+    net.engines[0]->send(*sent);
+    net.engines[0]->send(after);
+    if (announced) net.collect(0);
+    net.engines[0]->spoil(*sent, "why");
+    net.engines[0]->give_up(*sent);
+    sent.reset();
+    PlainReceive receive(0, 5000, 0), second(0, 8, 1);
+    net.engines[1]->recv(receive);
+    net.engines[1]->recv(second);
+    net.settle();
+    ASSERT_TRUE(receive.done());
+    EXPECT_EQ(receive.error, OpError::Spoilt);
+    EXPECT_EQ(*receive.spoilt, "why");
+    EXPECT_EQ(second.error, OpError::None);
+    EXPECT_EQ(net.engines[0]->outstanding(), 0U);
+  }
+}
+
 TEST(Failing, AReceiveThatIsGivenUpTakesNoMore) {
   PairedEngines net(2, small_window());
   PlainSend sent(1, 0, 5000), after(1, 0, 8, 1);

@@ -52,9 +52,7 @@ Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
   if (found != messages_.end()) {
     const Incoming& message = found->second;
     if (message.stage != Stage::Early || !body.charged) return nullptr;
-    for (const Incoming::Chunk& chunk : message.early) {
-      if (chunk.offset + chunk.bytes.size() > body.ahead) return nullptr;
-    }
+    if (message.arrived.end() > body.ahead) return nullptr;
     if (message.ahead_arrived > body.ahead - payload) return nullptr;
     held_ -= kMessageCharge + static_cast<std::size_t>(message.ahead_arrived);
   }
@@ -115,15 +113,7 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
   if (!whole) message.arrived.add(offset, offset + bytes.size());
   if (message.stage == Stage::Matched) {
     put(message.op, offset, bytes);
-    if (offset < message.body.ahead) {
-      message.ahead_arrived += bytes.size();
-      free(bytes.size());
-    } else {
-      message.granted_arrived += bytes.size();
-    }
-    return;
-  }
-  if (message.stage == Stage::Early) {
+  } else if (message.stage == Stage::Early) {
     message.early.push_back({offset, {bytes.begin(), bytes.end()}});
   } else {
     const auto size = static_cast<std::size_t>(message.body.ahead);
@@ -133,8 +123,28 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
     }
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
   }
-  message.ahead_arrived += bytes.size();
-  buffered_ += bytes.size();
+  note_arrived(message, offset, bytes.size());
+}
+
+void Inbound::note_arrived(Incoming& message, std::uint64_t offset, std::size_t bytes) {
+  const bool bound = message.stage == Stage::Matched;
+  if (bound && offset >= message.body.ahead) {
+    message.granted_arrived += bytes;
+    return;
+  }
+  message.ahead_arrived += bytes;
+  if (bound) {
+    free(bytes);
+  } else {
+    buffered_ += bytes;
+  }
+}
+
+void Inbound::spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes,
+                    std::string_view why) {
+  if (!message.spoilt) message.spoilt = std::make_unique<const std::string>(why);
+  message.arrived.add(offset, offset + bytes);
+  note_arrived(message, offset, static_cast<std::size_t>(bytes));
 }
 
 std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload) {
@@ -149,7 +159,9 @@ std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload)
 void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;
-  if (message.buffer) {
+  if (message.spoilt) {  // nothing of it is of use
+    message.buffer.reset();
+  } else if (message.buffer) {
     // The missing bytes are uninitialized, and no receive may see them.
     const std::span<const std::byte> bytes(message.buffer.get(),
                                            static_cast<std::size_t>(message.body.ahead));

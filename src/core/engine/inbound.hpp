@@ -14,6 +14,8 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +55,8 @@ struct Incoming {
   std::uint64_t granted_arrived = 0;
   std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed
   std::vector<Chunk> early;
-  Ranges arrived;  ///< of its bytes
+  Ranges arrived;                             ///< of its bytes, also those that are spoilt
+  std::unique_ptr<const std::string> spoilt;  ///< why some never come; null: they do
   Links<Incoming> links;
 
   const Envelope& envelope() const { return body.envelope; }
@@ -82,6 +85,8 @@ class Inbound {
   /// The message of a piece, checked and ready for store().
   [[nodiscard]] Incoming* accept(const PieceBody& piece, std::size_t payload);
   void store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Counts these bytes as arrived, although they never come.
+  void spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes, std::string_view why);
   /// The place for a piece's bytes that are not stored yet: in the receive of its message, if that
   /// has room for all of them. Else empty.
   std::span<std::byte> place(const PieceBody& piece, std::size_t payload);
@@ -124,6 +129,7 @@ class Inbound {
   std::size_t due() const { return due_; }
 
  private:
+  void note_arrived(Incoming& message, std::uint64_t offset, std::size_t bytes);
   static std::size_t charge(const EnvelopeBody& body) {
     return body.charged ? kMessageCharge + static_cast<std::size_t>(body.ahead) : 0;
   }

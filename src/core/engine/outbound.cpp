@@ -16,8 +16,10 @@ std::size_t wanted(const SendOp& op) {
   return op.granted ? op.data.size() : op.ahead;
 }
 
-// The limit for bytes that may go now.
-std::size_t limit(const SendOp& op) { return std::min(wanted(op), op.ready); }
+// The limit for bytes that may go now, or be spoilt.
+std::size_t limit(const SendOp& op) {
+  return op.spoilt ? wanted(op) : std::min(wanted(op), op.ready);
+}
 
 // The first and the last `piece` bytes of a message travel in this many frames. Each fits into the
 // bytes that a TCP stream may send at once when it begins (10 segments of 1448 bytes, RFC 6928),
@@ -111,23 +113,31 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   body.ahead = op.ahead;
   body.waits = op.waits;
   head_size = encode(body, head);
-  payload = op.data.first(std::min({op.ahead, cut(op), op.ready}));
+  payload = {};
+  if (!op.spoilt) payload = op.data.first(std::min({op.ahead, cut(op), op.ready}));
   if (!bulky && EnvelopeBody::kSize + payload.size() > kExpressBody) payload = {};
   op.sent = payload.size();
   queue(op);
   return op;
 }
 
-SendOp& Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
-                             std::span<const std::byte>& payload) {
-  head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
-  payload = op.data.subspan(op.sent, next_size(op));
-  op.sent += payload.size();
+FrameKind Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
+                               std::span<const std::byte>& payload) {
+  const PieceBody piece{.number = op.number, .offset = op.sent};
+  if (op.spoilt) {
+    head_size = encode(SpoilBody{.piece = piece, .bytes = limit(op) - op.sent}, head);
+    payload = std::as_bytes(std::span(*op.spoilt));
+    op.sent = limit(op);
+  } else {
+    head_size = encode(piece, head);
+    payload = op.data.subspan(op.sent, next_size(op));
+    op.sent += payload.size();
+  }
   if (op.sent == limit(op)) {
     ready_.erase(op);
     queue(op);
   }
-  return op;
+  return op.spoilt ? FrameKind::Spoil : FrameKind::Piece;
 }
 
 SendOp* Outbound::taken(std::uint64_t number) {

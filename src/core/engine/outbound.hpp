@@ -53,12 +53,13 @@ class Outbound {
   bool has_piece() const { return !ready_.empty(); }
 
   /// The next frame of its sort, which must be there: writes its head and its payload. The send
-  /// is over when `finished(op)` holds afterwards. An envelope that may not be `bulky` leaves the
-  /// first bytes of a large message to pieces.
+  /// is over when `finished(op)` holds afterwards. A Spoil replaces pieces of a send that is
+  /// spoilt. An envelope that may not be `bulky` leaves the first bytes of a large message to
+  /// pieces.
   SendOp& next_envelope(bool bulky, BodyHead& head, std::size_t& head_size,
                         std::span<const std::byte>& payload);
-  SendOp& next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
-                     std::span<const std::byte>& payload);
+  FrameKind next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
+                       std::span<const std::byte>& payload);
   /// The link of the next frame that is an envelope or a batch.
   LinkChoice envelope_link() const {
     const SendOp* const op = has_batch() ? nullptr : unannounced_.front();
@@ -73,7 +74,7 @@ class Outbound {
       op = chosen_ ? ready_.next(*op) : nullptr;
     return op;
   }
-  /// More of a send that is not over is ready.
+  /// More of a send that is not over is ready, or it is spoilt.
   void extend(SendOp& op);
   static bool finished(const SendOp& op) {
     return op.sent == op.data.size() && (!op.waits || op.granted);
@@ -103,7 +104,9 @@ class Outbound {
   std::size_t cut(const SendOp& op) const;
   std::size_t next_size(const SendOp& op) const;
   /// The next piece of a send is more than an express frame; the last one is often less.
-  bool is_bulk(const SendOp& op) const { return PieceBody::kSize + next_size(op) > kExpressBody; }
+  bool is_bulk(const SendOp& op) const {
+    return op.spoilt == nullptr && PieceBody::kSize + next_size(op) > kExpressBody;
+  }
 
   std::size_t window_, piece_, fine_head_;
   std::size_t lends_from_ = std::numeric_limits<std::size_t>::max();

@@ -127,7 +127,7 @@ class Harness {
   }
 
   bool step() {
-    switch (input_.byte() % 10) {
+    switch (input_.byte() % 12) {
       case 0: {
         EnvelopeBody body;
         body.number = input_.byte();
@@ -174,6 +174,14 @@ class Harness {
       case 8:
         extract();
         return true;
+      case 10: {
+        SpoilBody body{.piece = {.number = input_.byte(), .offset = input_.word()}};
+        body.bytes = input_.word();
+        return deliver(FrameKind::Spoil, body, input_.byte());
+      }
+      case 11:
+        if (!sends_.empty()) engine_.spoil(*sends_[input_.byte() % sends_.size()], "lost");
+        return true;
       default:
         if (!recvs_.empty()) engine_.cancel(*recvs_[input_.byte() % recvs_.size()]);
         return true;
@@ -203,7 +211,9 @@ class Harness {
     op.peer = input_.byte() % kPeers;
     op.bytes.resize(input_.word() % 8192);
     op.data = op.bytes;
-    op.synchronous = input_.byte() % 2 != 0;
+    const std::uint8_t flags = input_.byte();
+    op.synchronous = flags % 2 != 0;
+    if (flags >= 128) op.ready = op.bytes.size() / 2;
     engine_.send(op);
   }
 

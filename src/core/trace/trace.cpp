@@ -122,6 +122,7 @@ void name_frame_kinds() {
   name(FrameKind::Invite, "Invite");
   name(FrameKind::Batch, "Batch");
   name(FrameKind::Taken, "Taken");
+  name(FrameKind::Spoil, "Spoil");
   name(FrameKind::Control, "Control");
 }
 

@@ -30,6 +30,7 @@ enum class FrameKind : std::uint8_t {
   Invite = 20,     ///< addresses of a process for connections without gateways; JSON
   Batch = 21,      ///< small messages, whole
   Taken = 22,      ///< a lent message has been read
+  Spoil = 23,      ///< bytes of a message will not come; why
   Control = 32,    ///< JSON for the other end's control plane (abort, ready, faults, counters)
 };
 

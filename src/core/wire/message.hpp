@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "core/base/ids.hpp"
 #include "core/base/intrusive_list.hpp"
@@ -24,8 +26,9 @@ struct Envelope {
 };
 
 enum class OpState : std::uint8_t { Idle, Active, Done };
-/// Failed: the peer's cluster has failed (Engine::fail).
-enum class OpError : std::uint8_t { None, Truncated, Failed };
+/// Failed: the peer's cluster has failed (Engine::fail). Spoilt: the sender could not read its data
+/// (Engine::spoil).
+enum class OpError : std::uint8_t { None, Truncated, Failed, Spoilt };
 
 struct Op;
 
@@ -62,6 +65,8 @@ struct SendOp : Op {
   /// The first bytes of `data` that are there, if not all. Only they are sent. The owner tells when
   /// there are more (Engine::extend).
   std::size_t ready = kWholly;
+  /// Why no more of `data` will come (Engine::spoil). Null: it will.
+  std::unique_ptr<const std::string> spoilt;
   /// Bytes before and behind these of something longer that goes in several messages.
   std::size_t before = 0, behind = 0;
 
@@ -101,8 +106,9 @@ struct RecvOp : Op {
 
   // Results.
   Envelope envelope;  ///< of the message matched
-  /// Truncated: capacity bytes stored, the rest dropped. Failed: the buffer holds anything.
+  /// Truncated: capacity bytes stored, the rest dropped. Failed, Spoilt: the buffer holds anything.
   OpError error = OpError::None;
+  std::unique_ptr<const std::string> spoilt;  ///< why, in the sender's words
 
   // The engine's own.
   std::size_t received = 0;  ///< bytes stored, once Done

@@ -67,6 +67,10 @@ std::size_t encode(const PieceBody& body, BodyHead& head) {
   return HeadWriter(head).put(body.number).put(body.offset).size();
 }
 
+std::size_t encode(const SpoilBody& body, BodyHead& head) {
+  return HeadWriter(head).put(body.piece.number).put(body.piece.offset).put(body.bytes).size();
+}
+
 std::size_t encode(const GrantBody& body, BodyHead& head) {
   return HeadWriter(head).put(body.number).put(body.credit).size();
 }
@@ -116,6 +120,19 @@ std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes, std::siz
   body.offset = reader.u64();
   const std::size_t payload = bytes.size() - PieceBody::kSize + placed;
   if (body.offset + payload < body.offset) return std::nullopt;
+  return body;
+}
+
+std::optional<SpoilBody> decode_spoil(std::span<const std::byte> bytes) {
+  if (bytes.size() < SpoilBody::kSize || bytes.size() > SpoilBody::kSize + SpoilBody::kMostText) {
+    return std::nullopt;
+  }
+  HeadReader reader(bytes);
+  SpoilBody body;
+  body.piece.number = reader.u64();
+  body.piece.offset = reader.u64();
+  body.bytes = reader.u64();
+  if (body.bytes == 0 || body.piece.offset + body.bytes < body.piece.offset) return std::nullopt;
   return body;
 }
 

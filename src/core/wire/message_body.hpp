@@ -1,4 +1,4 @@
-// The bodies of the frames that carry messages end to end: Envelope, Piece, Grant, Taken and
+// The bodies of the frames that carry messages end to end: Envelope, Piece, Spoil, Grant, Taken and
 // Credit. docs/protocol.md lists them byte by byte. Numbers are little-endian. Decoders check
 // lengths and the body alone; its channel checks whether it fits the channel's state.
 #pragma once
@@ -36,6 +36,14 @@ struct PieceBody {
   std::uint64_t offset = 0;
 };
 
+/// Replaces bytes of a message that will not come. The payload says why, in UTF-8.
+struct SpoilBody {
+  static constexpr std::size_t kSize = 24;
+  static constexpr std::size_t kMostText = 512;
+  PieceBody piece;          ///< that these bytes would have been
+  std::uint64_t bytes = 0;  ///< at least 1
+};
+
 /// The message has been matched: all of it may come. Or, of a lent one: all of it has been read
 /// (Taken).
 struct GrantBody {
@@ -54,13 +62,15 @@ struct CreditBody {
 /// Write a body's fixed part into `head` and return its size.
 std::size_t encode(const EnvelopeBody& body, BodyHead& head);
 std::size_t encode(const PieceBody& body, BodyHead& head);
+std::size_t encode(const SpoilBody& body, BodyHead& head);
 std::size_t encode(const GrantBody& body, BodyHead& head);
 std::size_t encode(const CreditBody& body, BodyHead& head);
 
-/// Empty: malformed. The bytes after the first kSize bytes of an envelope or a piece are payload.
+/// Empty: malformed. The bytes behind the first kSize of an Envelope, Piece or Spoil are payload.
 /// The last `placed` bytes of a piece's payload are elsewhere.
 std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> body);
 std::optional<PieceBody> decode_piece(std::span<const std::byte> body, std::size_t placed = 0);
+std::optional<SpoilBody> decode_spoil(std::span<const std::byte> body);
 std::optional<GrantBody> decode_grant(std::span<const std::byte> body);
 std::optional<CreditBody> decode_credit(std::span<const std::byte> body);
 

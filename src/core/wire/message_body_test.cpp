@@ -125,5 +125,21 @@ TEST(MessageBody, PiecesGrantsAndCreditsKeepTheirLengths) {
   EXPECT_FALSE(decode_credit({}));
 }
 
+TEST(MessageBody, SpoilsNameAtLeastAByteAndSayWhy) {
+  const SpoilBody spoil{.piece = {.number = 5, .offset = 1ULL << 40}, .bytes = 3};
+  const auto bytes = encoded(spoil, SpoilBody::kMostText);
+  EXPECT_EQ(std::to_integer<int>(bytes[16]), 3);
+  const auto back = decode_spoil(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->piece.number, 5U);
+  EXPECT_EQ(back->piece.offset, 1ULL << 40);
+  EXPECT_EQ(back->bytes, 3U);
+  EXPECT_TRUE(decode_spoil(encoded(spoil)));
+  EXPECT_FALSE(decode_spoil(encoded(spoil, SpoilBody::kMostText + 1)));
+  EXPECT_FALSE(decode_spoil(encoded(SpoilBody{})));
+  EXPECT_FALSE(decode_spoil(encoded(SpoilBody{.piece = {.offset = ~0ULL}, .bytes = 1})));
+  EXPECT_FALSE(decode_spoil(std::span(bytes).first(SpoilBody::kSize - 1)));
+}
+
 }  // namespace
 }  // namespace isthmus::core

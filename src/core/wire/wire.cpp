@@ -50,6 +50,8 @@ const char* name_of(FrameKind kind) {
       return "Batch";
     case FrameKind::Taken:
       return "Taken";
+    case FrameKind::Spoil:
+      return "Spoil";
     case FrameKind::Control:
       return "Control";
   }

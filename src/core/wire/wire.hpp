@@ -19,7 +19,7 @@ namespace isthmus::core {
 /// The number of the wire protocol: of frames between nodes, and of control messages between
 /// launcher and agents. Builds with different numbers refuse one another with a sentence that names
 /// both. tests/architecture/wire_test.py ties it to the definitions; wire_history.txt has the past.
-inline constexpr std::uint16_t kProtocolVersion = 2;
+inline constexpr std::uint16_t kProtocolVersion = 3;
 
 inline constexpr std::size_t kHeaderSize = 24;
 /// The number of conduits that a forwarded frame may cross; a loop of routes ends there.

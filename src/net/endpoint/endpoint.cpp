@@ -159,6 +159,13 @@ void Endpoint::end_growth(GrowingSend& send) {
   });
 }
 
+void Endpoint::spoil(GrowingSend& send, std::string_view why) {
+  locked([&](core::Engine& engine) {
+    if (send.op != nullptr) engine.spoil(*send.op, why);
+    send.op = nullptr;
+  });
+}
+
 void Endpoint::send_gathered() {
   if (output_.load(std::memory_order_relaxed)) flush();
 }

@@ -98,6 +98,8 @@ class Endpoint {
   void extend(const std::shared_ptr<GrowingSend>& send, std::size_t ready);
   /// Tells the engine of all that is there. Afterwards nothing uses `send.op`.
   void end_growth(GrowingSend& send);
+  /// Ends it so that no more comes (core::Engine::spoil).
+  void spoil(GrowingSend& send, std::string_view why);
   /// Sends the gathered messages, on the calling thread unless another thread does so already.
   void send_gathered();
   void recv(core::RecvOp& op);
