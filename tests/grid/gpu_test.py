@@ -116,9 +116,32 @@ def test_a_driver_may_lack_host_functions(isthmus, tmp_path, kind):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-def test_copies_that_fail_under_way_are_errors_of_the_sender(isthmus, driver):
-    program = built("openmpi4", SOURCES / "flow.c", driver)
-    done = isthmus("run", "-n", 2, "env", "DRIVER_FAILS_LATER=2000000", program)
+LINK = '[cluster.east]\n[cluster.west]\n[[link]]\nbetween = ["east", "west"]\n'
+LINKS = {
+    "compressed": 'reach = "gateway"\nencrypt = true\ncompress = true\n',
+    "streams": 'reach = "gateway"\nencrypt = false\nstreams = 4\n',
+    "direct": 'reach = "direct"\nencrypt = true\n',
+    "ucx": 'reach = "direct"\nencrypt = false\nnet = "ucx"\n',
+}
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_copies_that_fail_under_way_are_errors_over_links_of_all_kinds(isthmus, tmp_path, link):
+    grid = tmp_path / "grid.toml"
+    grid.write_text(LINK + LINKS[link])
+    program = built("openmpi4", SOURCES / "spoil.c", built_driver("cuda", tmp_path))
+    done = isthmus("run", "-g", grid, "-n", 2, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("reach", ["", "gateway"])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_copies_that_fail_under_way_are_errors_of_both_ends(
+    isthmus, driver, monkeypatch, name, reach
+):
+    monkeypatch.setenv("ISTHMUS_REACH", reach)
+    program = built(name, SOURCES / "spoil.c", driver)
+    done = isthmus("run", "-n", 2, program, timeout=120)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 

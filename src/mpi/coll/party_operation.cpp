@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "mpi/comm/survival.hpp"
+#include "mpi/p2p/operations.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -195,6 +196,7 @@ RemoteRecv::~RemoteRecv() {
 bool RemoteRecv::poll() {
   if (!op_.done()) return false;
   check_peer(op_.error, op_.from);
+  if (op_.error == core::OpError::Spoilt) throw MpiError(MPI_ERR_OTHER, spoilt_words(op_));
   if (op_.envelope.size != op_.capacity) {
     throw MpiError(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
                                          std::to_string(op_.capacity) + " bytes here, " +

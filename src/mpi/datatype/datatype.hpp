@@ -61,16 +61,16 @@ class Outgoing {
   std::span<const std::byte> bytes() const { return bytes_; }
   /// Sends them. `op` names all else, and stays in place.
   void send(core::SendOp& op);
-  /// A flow may have failed: then the send ends nevertheless, with zeros for what is missing. Call
+  /// A flow may have failed: then the send ends nevertheless, and its receive with an error. Call
   /// it now and then while the send is not done.
   void look() {
     if (source_) source_->look();
   }
-  /// Waits until all bytes that have been sent are there.
+  /// Waits until all bytes that have been sent are there, or the flow has failed.
   void wait() {
     if (source_) source_->wait();
   }
-  /// Why a send that is done has zeros in it; null: it has not.
+  /// Why a flow has failed, once its send is done; null: it has not.
   const MpiError* failure() const { return source_ ? source_->failure() : nullptr; }
   /// As signature_of; null without data.
   const Signature* signature() const { return signature_.get(); }

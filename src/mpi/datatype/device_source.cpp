@@ -82,16 +82,13 @@ void DeviceSource::wait() {
   }
 }
 
-// The receiver knows the size of the message, and waits for all of it.
 void DeviceSource::fail(const MpiError& why) {
   failure_ = why;
   try {
     copies_->end();
   } catch (const MpiError&) {  // NOLINT(bugprone-empty-catch): the failure is known
   }
-  std::ranges::fill(out_.subspan(there()), std::byte{0});
-  send_->ready.store(out_.size(), std::memory_order_release);
-  end_growth();
+  if (grid() != nullptr) grid()->endpoint->spoil(*send_, why.what());
 }
 
 // The I/O thread may still be about to tell of bytes that the engine knows of.

@@ -36,12 +36,12 @@ class DeviceSource {
   /// none of `out` ready, and outlives this in its place. The elements may be freed when it is
   /// done.
   void feed(core::SendOp& op);
-  /// A copy may have failed: then the rest of the message is zeros. Cheap. After feed(), as the
-  /// next two.
+  /// A copy may have failed: then the message is spoilt (core::Engine::spoil). Cheap. After feed(),
+  /// as the next two.
   void look();
-  /// Waits until the message is there as a whole, and the engine knows.
+  /// Waits until the message is there as a whole or spoilt, and the engine knows.
   void wait();
-  /// Why some of it is zeros; null: it is not. Once the send is over.
+  /// Why it is spoilt; null: it is not. Call it when the send is over.
   const MpiError* failure() const { return failure_ ? &*failure_ : nullptr; }
 
  private:

@@ -42,6 +42,16 @@ void set_failure(const Outgoing& outgoing, Result& result) {
   if (why != nullptr) result.error = error_code(why->code, "MPI send", why->what());
 }
 
+std::string spoilt_words(const core::RecvOp& op) {
+  return "the data of a message with tag " + std::to_string(op.envelope.tag) +
+         " has not come, since rank " + std::to_string(op.envelope.source) +
+         " could not read it: " + *op.spoilt;
+}
+
+void set_spoilt(const core::RecvOp& op, const char* function, Result& result) {
+  result.error = error_code(MPI_ERR_OTHER, function, spoilt_words(op));
+}
+
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) {
   if (op.error == core::OpError::Failed) {
     const core::NodeId from = op.from != core::kNobody ? op.from : op.peer;
@@ -50,6 +60,10 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) 
   const std::size_t capacity = incoming.bytes().size();
   result.source = op.envelope.source;
   result.tag = op.envelope.tag;
+  if (op.error == core::OpError::Spoilt) {
+    set_spoilt(op, "MPI receive", result);
+    return true;
+  }
   result.bytes = std::min<std::uint64_t>(op.envelope.size, capacity);
   if (op.error == core::OpError::Truncated) set_truncated(result, op.envelope.size, capacity);
   if (incoming.signature() != nullptr) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/engine/engine.hpp"
@@ -21,6 +22,10 @@ int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result);
 /// Sets result.error for a send that is done, if a GPU's driver has failed to copy all of it.
 void set_failure(const Outgoing& outgoing, Result& result);
+/// Says why a receive has ended with OpError::Spoilt.
+std::string spoilt_words(const core::RecvOp& op);
+/// Sets result.error for it.
+void set_spoilt(const core::RecvOp& op, const char* function, Result& result);
 /// Sets result.error for a message that is longer than the buffer.
 void set_truncated(Result& result, std::uint64_t size, std::size_t capacity);
 

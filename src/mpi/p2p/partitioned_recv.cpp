@@ -106,6 +106,7 @@ class PartitionedReceive final : public PartitionedOperation {
   bool arrived(int partition) override {
     channel_->partitions.check(partition);
     if (!post() || !has_come(static_cast<std::size_t>(partition))) return false;
+    if (const core::RecvOp* const op = spoilt()) throw MpiError(MPI_ERR_OTHER, spoilt_words(*op));
     unpack(static_cast<std::size_t>(partition));
     return true;
   }
@@ -118,10 +119,14 @@ class PartitionedReceive final : public PartitionedOperation {
     if (may_lose() && std::any_of(&pieces_[0], &pieces_[number_], has_failed)) {
       return lose(loss_of_process(channel_->comm->group.node(channel_->source)), kWhat, result);
     }
-    for (std::size_t i = 0; i < unpacked_.size(); ++i) unpack(i);
-    const std::uint64_t size = piece_bytes_ * number_;
     result.source = channel_->source;
     result.tag = channel_->tag;
+    if (const core::RecvOp* const op = spoilt()) {
+      set_spoilt(*op, kWhat, result);
+      return true;
+    }
+    for (std::size_t i = 0; i < unpacked_.size(); ++i) unpack(i);
+    const std::uint64_t size = piece_bytes_ * number_;
     result.bytes = size;
     if (size > channel_->capacity()) set_truncated(result, size, channel_->capacity());
     return true;
@@ -137,6 +142,15 @@ class PartitionedReceive final : public PartitionedOperation {
  private:
   static constexpr const char* kWhat = "MPI partitioned receive";
   static bool has_failed(const core::RecvOp& op) { return op.error == core::OpError::Failed; }
+
+  /// A partition that came without its data; null: none has.
+  const core::RecvOp* spoilt() const {
+    for (std::size_t i = 0; i < number_; ++i) {
+      const core::RecvOp& op = pieces_[i];
+      if (op.done() && op.error == core::OpError::Spoilt) return &op;
+    }
+    return nullptr;
+  }
 
   /// Has the sender's partitions received; false while they are not known.
   bool post() {

@@ -1,8 +1,8 @@
 /* Device memory that no instruction can touch: its pages are protected, and the driver copies
  * through an alias. A thread of its own copies. Small copies wait until their stream is synchronized
  * or asked, or has more to do. Large ones wait for their end if memory of the host is not pinned.
- * DRIVER_FAILS=1: copies fail at once. DRIVER_FAILS_LATER=BYTES: the thread copies so much to the
- * host in a stream, then fails. DRIVER_PINS=0: no memory is pinned. DRIVER_RATE=BYTES: in a second.
+ * DRIVER_FAILS=1: copies fail at once. DRIVER_PINS=0: no memory is pinned. DRIVER_RATE=BYTES: in a
+ * second.
  * The functions gpu_... are for the programs of the tests. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -30,7 +30,6 @@ struct job {
 struct stream {
   size_t jobs, room, done, wanted; /* `wanted`: before these the thread may begin */
   int failed;
-  size_t copied;
   struct job* job;
   struct stream* next;
 };
@@ -43,6 +42,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct stream* streams;
 static struct pin pins[MOST_PINS];
 static int engine_runs;
+static size_t left[2] = {SIZE_MAX, SIZE_MAX}; /* to the device, to the host: gpu_fail_after() */
 static __thread int is_engine;
 
 static size_t number(const char* name, size_t otherwise) {
@@ -78,6 +78,13 @@ void* gpu_state(void);
 #endif
 /* Whether this driver pins memory of the host. */
 int gpu_pins(void) { return PINS && number("DRIVER_PINS", 1) != 0; }
+/* The thread copies so many bytes more to the host, or to the device. Then the stream of the next
+ * copy fails, and so do those of all later ones. SIZE_MAX: none does. */
+void gpu_fail_after(int to_host, size_t bytes) {
+  pthread_mutex_lock(&mutex);
+  left[to_host] = bytes;
+  pthread_mutex_unlock(&mutex);
+}
 /* Bytes of the host that are pinned. */
 size_t gpu_pinned(void) {
   size_t sum = 0;
@@ -110,13 +117,13 @@ static void do_job(struct stream* s, struct job job) {
     return;
   }
   const int to_host = job.from - alias >= 0 && job.from - alias < SIZE;
-  if (to_host && s->copied + job.bytes > number("DRIVER_FAILS_LATER", SIZE_MAX)) {
-    s->failed = 1;
-    return;
-  }
+  pthread_mutex_lock(&mutex);
+  s->failed = job.bytes > left[to_host];
+  if (left[to_host] != SIZE_MAX) left[to_host] -= s->failed ? left[to_host] : job.bytes;
+  pthread_mutex_unlock(&mutex);
+  if (s->failed) return;
   if (job.bytes >= LARGE) take_time(job.bytes);
   memcpy(job.to, job.from, job.bytes);
-  s->copied += to_host ? job.bytes : 0;
 }
 
 static void* engine(void* unused) {

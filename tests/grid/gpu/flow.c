@@ -193,41 +193,17 @@ static void computing(const char* file) {
   }
 }
 
-/* The driver fails after a part of the message has left. */
-static void failing(void) {
-  int length = 0, class = MPI_SUCCESS;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int* const data = on_device(LONG, 11, 1);
-  if (rank == 0) {
-    doing = "a send that fails";
-    const int code = MPI_Send(data, LONG, MPI_INT, other, 6, MPI_COMM_WORLD);
-    MPI_Error_class(code, &class);
-    MPI_Error_string(code, text, &length);
-    if (class != MPI_ERR_BUFFER || !strstr(text, "an illegal memory access")) is_wrong(text);
-  } else {
-    doing = "a message whose sender fails";
-    int* const in = malloc(LONG * sizeof(int));
-    MPI_Recv(in, LONG, MPI_INT, other, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (in[0] != 11 || in[LONG - 1] != 0) is_wrong("it has other bytes");
-    free(in);
-  }
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   other = 1 - rank;
-  if (getenv("DRIVER_FAILS_LATER")) {
-    failing();
-  } else {
-    strides();
-    ends();
-    parts();
-    many();
-    beside_a_window();
-    computing(argv[1]);
-  }
+  strides();
+  ends();
+  parts();
+  many();
+  beside_a_window();
+  computing(argv[1]);
   if (wrong) printf("rank %d: wrong\n", rank);
   MPI_Finalize();
   return wrong;

@@ -113,9 +113,9 @@ int zeCommandQueueExecuteCommandLists(struct queue* queue, uint32_t count, struc
 }
 int zeCommandQueueSynchronize(struct queue* queue, uint64_t timeout) {
   if (timeout != UINT64_MAX) return kept(UNSUPPORTED);
-  if (queue->running) stream_synchronize(queue->running->stream);
+  const int error = queue->running ? stream_synchronize(queue->running->stream) : 0;
   queue->running = NULL;
-  return 0;
+  return kept(error ? LOST : 0);
 }
 int zeCommandListReset(struct list* list) {
   pthread_mutex_lock(&mutex);
