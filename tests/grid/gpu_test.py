@@ -8,6 +8,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from mixed_test import S390X, grid_file
 
 SOURCES = Path(__file__).parent / "gpu"
 
@@ -160,3 +161,11 @@ def test_a_driver_that_comes_after_messages_is_found(isthmus, driver):
     program = built("openmpi4", SOURCES / "later.c", driver, linked=False)
     done = isthmus("run", "-n", 2, program, driver.name)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("pair", [("mpich4", "openmpi4"), ("openmpi5", "mpich5")], ids="+".join)
+def test_packed_data_of_unlike_processors_is_in_memory_of_a_gpu(isthmus, tmp_path, driver, pair):
+    east, west = (built(name, SOURCES / "pack.c", driver) for name in pair)
+    command = ["--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west, "big"]
+    done = isthmus("run", "-g", grid_file(tmp_path, S390X), *command)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr

@@ -97,13 +97,6 @@ bool on_device(const void* address) {
   return !in_reach_of_cpu(address);
 }
 
-void check_reach_of_cpu(const void* address, const char* use) {
-  if (!on_device(address)) return;
-  throw MpiError(MPI_ERR_BUFFER, std::string(use) +
-                                     " cannot be in the memory of a GPU over several clusters: "
-                                     "copy it to memory of the host");
-}
-
 std::unique_ptr<DeviceCopies> device_copies(const void* on_device) {
   const GpuDriver* const driver = driver_of(on_device);
   if (driver == nullptr) {

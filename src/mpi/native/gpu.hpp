@@ -16,8 +16,6 @@ bool in_reach_of_cpu(const void* address);
 bool has_gpu_driver();
 /// The same, after a look for one as on_device does. For who would ask about another address then.
 bool look_for_gpu_driver();
-/// Throws MpiError with MPI_ERR_BUFFER for memory on a device. `use` says what cannot be there.
-void check_reach_of_cpu(const void* address, const char* use);
 
 /// Copies between the host and one device, in any order between two calls of end(). They neither
 /// wait for the program's streams nor change its current device. All functions but the destructor
