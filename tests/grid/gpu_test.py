@@ -117,6 +117,13 @@ def test_a_driver_may_lack_host_functions(isthmus, tmp_path, kind):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4", "openmpi5", "mpich5"])
+def test_copies_that_fail_are_errors_of_collectives_files_and_windows(isthmus, driver, name):
+    program = built(name, SOURCES / "failing.c", driver)
+    done = isthmus("run", "-n", 4, program, program.with_name("data"), timeout=120)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
 LINK = '[cluster.east]\n[cluster.west]\n[[link]]\nbetween = ["east", "west"]\n'
 LINKS = {
     "compressed": 'reach = "gateway"\nencrypt = true\ncompress = true\n',

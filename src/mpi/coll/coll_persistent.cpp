@@ -20,7 +20,7 @@ int init_collective(const Call& call, MPI_Request* request,
       call.comm->native,
       [comm = call.comm, function = call.function, begin = std::move(begin)] {
         std::unique_ptr<Operation> made;
-        const int code = begin({comm, function, nullptr, &made});
+        const int code = begin({comm, function, nullptr, &made, true});
         if (!made) throw MpiError(code, "the collective could not be started");
         return made;
       },

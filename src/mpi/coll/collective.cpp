@@ -208,6 +208,7 @@ class WrongCall final : public Collective {
         own_(call.comm),
         function_(call.function),
         why_(why) {}
+  int own_error() const { return error_code(class_of(why_.code), function_, why_.what()); }
 
  private:
   std::optional<Outline> outline() const override { return std::nullopt; }
@@ -238,7 +239,27 @@ class WrongCall final : public Collective {
   std::optional<TakingPart> part_;
 };
 
+/// A persistent one that could not be started.
+class StartedWrongly final : public Operation {
+ public:
+  StartedWrongly(const Call& call, const MpiError& why) : part_(call, why) {
+    comm = call.comm->native;
+  }
+  bool advance() override {
+    if (!part_.advance()) return false;
+    result.error = part_.own_error();
+    return true;
+  }
+
+ private:
+  WrongCall part_;
+};
+
 }  // namespace
+
+std::unique_ptr<Operation> started_wrongly(const Call& call, const MpiError& why) {
+  return std::make_unique<StartedWrongly>(call, why);
+}
 
 void launch_wrong(const Call& call, const MpiError& why) {
   auto collective = std::make_unique<WrongCall>(call, why);

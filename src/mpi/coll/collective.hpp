@@ -104,6 +104,7 @@ struct Call {
   const char* function;
   MPI_Request* request = nullptr;              ///< the place of the request
   std::unique_ptr<Operation>* made = nullptr;  ///< the place of the operation, for a persistent one
+  bool starts = false;                         ///< it has been initialised, and is started
   bool blocking() const { return request == nullptr && made == nullptr; }
 };
 
@@ -112,6 +113,9 @@ int launch(std::unique_ptr<Collective> collective, const Call& call);
 /// Instead of launch(), if this process has wrong arguments. It takes part without the program's
 /// knowledge, as soon as it has received the algorithm.
 void launch_wrong(const Call& call, const MpiError& why);
+/// The same for the start of a persistent one, which has been found right before: its memory cannot
+/// be read. The operation ends with that error.
+std::unique_ptr<Operation> started_wrongly(const Call& call, const MpiError& why);
 
 /// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.
 template <class Body>
@@ -120,8 +124,12 @@ int collectively(const Call& call, Body&& body) noexcept {
     try {
       return std::forward<Body>(body)();
     } catch (const MpiError& failure) {
-      // The members of a twin wait as natively.
-      if (call.made == nullptr && !call.comm->twin) launch_wrong(call, failure);
+      if (call.comm->twin) throw;  // its members wait as natively
+      if (call.starts) {
+        *call.made = started_wrongly(call, failure);
+        return MPI_SUCCESS;
+      }
+      if (call.made == nullptr) launch_wrong(call, failure);
       throw;
     }
   });
