@@ -97,6 +97,8 @@ bool on_device(const void* address) {
   return !in_reach_of_cpu(address);
 }
 
+void look_for_drivers_again() { looks.store(0, std::memory_order_relaxed); }
+
 std::unique_ptr<DeviceCopies> device_copies(const void* on_device) {
   const GpuDriver* const driver = driver_of(on_device);
   if (driver == nullptr) {

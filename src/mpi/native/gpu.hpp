@@ -17,6 +17,10 @@ bool has_gpu_driver();
 /// The same, after a look for one as on_device does. For who would ask about another address then.
 bool look_for_gpu_driver();
 
+/// on_device looks for drivers in its first calls only. It does so anew from now on: for who calls
+/// seldom, and remembers what it says.
+void look_for_drivers_again();
+
 /// Copies between the host and one device, in any order between two calls of end(). They neither
 /// wait for the program's streams nor change its current device. All functions but the destructor
 /// throw MpiError with MPI_ERR_BUFFER and the driver's words. Any thread may call them, one at a

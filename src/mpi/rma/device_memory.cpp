@@ -25,6 +25,7 @@ class Copies final : public rma::DeviceCopies {
 }  // namespace
 
 rma::Reach reach_of(const void* base, std::size_t size) {
+  look_for_drivers_again();
   return size > 0 && on_device(base) ? rma::Reach::Device : rma::Reach::Cpu;
 }
 

@@ -1,8 +1,64 @@
 /* The driver comes with a library that the program opens between its messages. The first message
- * after that is at MPI_BOTTOM, and has gaps. */
+ * after that is at MPI_BOTTOM, and has gaps. Only rank 1 has opened it when rank 0 accesses memory
+ * that it attaches to a window made before. */
 #include <dlfcn.h>
 #include <mpi.h>
-#include <stddef.h>
+#include <stdlib.h>
+
+enum { COUNT = 300007, ROWS = 3000, STRIDE = 20 };
+static void* (*alloc)(size_t);
+static void (*copy)(void*, const void*, size_t), (*read)(void*, const void*, size_t);
+
+static void open_driver(const char* name) {
+  void* const driver = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!driver) MPI_Abort(MPI_COMM_WORLD, 3);
+  alloc = (void* (*)(size_t))dlsym(driver, "gpu_alloc");
+  copy = (void (*)(void*, const void*, size_t))dlsym(driver, "gpu_write");
+  read = (void (*)(void*, const void*, size_t))dlsym(driver, "gpu_read");
+}
+
+static int in_window(int rank, MPI_Win win) {
+  int* const data = malloc(COUNT * sizeof(int));
+  int* const back = malloc(COUNT * sizeof(int));
+  int wrong = 0;
+  MPI_Aint at = 0;
+  void* device = NULL;
+  if (rank == 1) {
+    device = alloc(COUNT * sizeof(int));
+    MPI_Win_attach(win, device, COUNT * sizeof(int));
+    MPI_Get_address(device, &at);
+    MPI_Send(&at, 1, MPI_AINT, 0, 4, MPI_COMM_WORLD);
+  } else {
+    MPI_Datatype rows;
+    MPI_Type_vector(ROWS, STRIDE / 2, STRIDE, MPI_INT, &rows);
+    MPI_Type_commit(&rows);
+    MPI_Recv(&at, 1, MPI_AINT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < COUNT; ++i) data[i] = i;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Put(data, COUNT, MPI_INT, 1, at, COUNT, MPI_INT, win);
+    MPI_Win_flush(1, win);
+    MPI_Accumulate(data, COUNT, MPI_INT, 1, at, COUNT, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush(1, win);
+    MPI_Put(data, 1, rows, 1, at, 1, rows, win);
+    MPI_Win_flush(1, win);
+    MPI_Get(back, COUNT, MPI_INT, 1, at, COUNT, MPI_INT, win);
+    MPI_Win_unlock(1, win);
+    for (int i = 0; i < COUNT; ++i) {
+      const int put = i < ROWS * STRIDE && i % STRIDE < STRIDE / 2;
+      wrong |= back[i] != (put ? i : 2 * i);
+    }
+    MPI_Type_free(&rows);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    read(back, device, COUNT * sizeof(int));
+    wrong |= back[COUNT - 1] != 2 * (COUNT - 1);
+    MPI_Win_detach(win, device);
+  }
+  free(data);
+  free(back);
+  return wrong;
+}
 
 int main(int argc, char** argv) {
   enum { APART = 2 };
@@ -10,17 +66,21 @@ int main(int argc, char** argv) {
   MPI_Datatype far;
   MPI_Request request;
   void* device = NULL;
+  MPI_Win win;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 100; ++i) {
     MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 2, got, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
   }
-  void* const driver = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (!driver) MPI_Abort(MPI_COMM_WORLD, 3);
-  void* (*const alloc)(size_t) = (void* (*)(size_t))dlsym(driver, "gpu_alloc");
-  void (*const copy)(void*, const void*, size_t) =
-      (void (*)(void*, const void*, size_t))dlsym(driver, "gpu_write");
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  if (rank == 1) open_driver(argv[1]);
+  const int wrong = in_window(rank, win);
+  if (rank == 0) {
+    open_driver(argv[1]);
+    MPI_Win_attach(win, got, sizeof got); /* looks for it */
+    MPI_Win_detach(win, got);
+  }
   value[0] = 40 + rank, value[APART] = 60 + rank;
   device = alloc(sizeof value);
   copy(device, value, sizeof value);
@@ -31,6 +91,7 @@ int main(int argc, char** argv) {
   MPI_Recv(got, 2, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Type_free(&far);
+  MPI_Win_free(&win);
   MPI_Finalize();
-  return got[0] == 41 - rank && got[1] == 61 - rank ? 0 : 1;
+  return !wrong && got[0] == 41 - rank && got[1] == 61 - rank ? 0 : 1;
 }
