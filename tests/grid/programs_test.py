@@ -17,11 +17,13 @@ program changes nothing for the others. Each number meets all with --all-librari
 
 from __future__ import annotations
 
+import os
 import zlib
 from pathlib import Path
 
 import mpis
 import pytest
+from gpu_test import DRIVERS, built_driver
 
 C_PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 FORTRAN_PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.f90"))
@@ -60,6 +62,10 @@ NATIVE_BUGS = {
 }
 
 
+# Accesses span attached regions there, which those of a device may not.
+NOT_ON_DEVICES = {"attached.c"}
+
+
 def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
     name = program.relative_to(mpis.PROGRAMS)
     bugs = {bug for library in pair if (bug := NATIVE_BUGS.get((library, f"{name}", ranks)))}
@@ -96,7 +102,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             for pair in (FORTRAN_PAIRS if everything else [fortran_pair_for(program)])
         ]
         metafunc.parametrize(("program", "ranks", "pair"), every)
-    if metafunc.function not in (test_c, test_c_on_a_map):
+    if metafunc.function not in (test_c, test_c_on_a_map, test_c_on_devices):
         return
     mapped = metafunc.function is test_c_on_a_map
     chosen = [
@@ -106,10 +112,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             SINGLE + MIXED
             if everything
             else mapped_pairs_for(program, ranks)
-            if mapped
+            if mapped or metafunc.function is test_c_on_devices
             else pairs_for(program, ranks)
         )
-        if fits(program, pair) and (not mapped or fits_a_map(program))
+        if fits(program, pair)
+        and (not mapped or fits_a_map(program))
+        and (metafunc.function is not test_c_on_devices or program.name not in NOT_ON_DEVICES)
     ]
     metafunc.parametrize(("program", "ranks", "pair"), chosen)
 
@@ -179,6 +187,27 @@ def test_c_on_a_map(isthmus, programs, tmp_path, program, ranks, pair):
     grid.write_text(f"[cluster.east]\nprogram = '{east}'\n[cluster.west]\nprogram = '{west}'\n")
     ranks_of_all.write_text(f"0-{ranks - 1}:2 west\n1-{ranks - 1}:2 east\n")
     expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=240))
+
+
+@pytest.fixture(scope="session")
+def on_devices(programs: Path) -> Path:
+    """The folder of programs whose memory all counts as a GPU's."""
+    folder = programs / "device"
+    own = folder / f"{os.getpid()}"  # other workers make it, too
+    own.mkdir(parents=True)
+    built_driver("cuda", own, "-DEVERYWHERE").replace(folder / DRIVERS["cuda"])
+    own.rmdir()
+    return folder
+
+
+def test_c_on_devices(isthmus, on_devices, program, ranks, pair):
+    """Between clusters, all data is staged. The programs of gpu_test.py show that no instruction
+    touches the memory of a GPU."""
+    driver = on_devices / DRIVERS["cuda"]
+    flags = ["-Wl,--no-as-needed", driver, f"-Wl,--disable-new-dtags,-rpath,{on_devices}"]
+    for name in pair:
+        mpis.ALL[name].build(program, on_devices, flags)
+    run_on_both(isthmus, on_devices, program, ranks, pair)
 
 
 def test_fortran(isthmus, programs, program, ranks, pair):

@@ -1,9 +1,8 @@
 /* Device memory that no instruction can touch: its pages are protected, and the driver copies
- * through an alias. A thread of its own copies. Small copies wait until their stream is synchronized
- * or asked, or has more to do. Large ones wait for their end if memory of the host is not pinned.
- * DRIVER_FAILS=1: copies fail at once. DRIVER_PINS=0: no memory is pinned. DRIVER_RATE=BYTES: in a
- * second.
- * The functions gpu_... are for the programs of the tests. */
+ * through an alias. A thread of its own copies. Small copies wait until their stream is
+ * synchronized or asked, or has more to do. Large ones wait for their end if memory of the host is
+ * not pinned. DRIVER_FAILS=1: copies fail at once. DRIVER_PINS=0: no memory is pinned.
+ * DRIVER_RATE=BYTES: in a second. The functions gpu_... are for the programs of the tests. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -83,8 +82,8 @@ void* gpu_state(void);
 #endif
 /* Whether this driver pins memory of the host. */
 int gpu_pins(void) { return PINS && number("DRIVER_PINS", 1) != 0; }
-/* The thread copies so many bytes more to the host, or to the device. Then the stream of the next
- * copy fails, and so do those of all later ones. SIZE_MAX: none does. */
+/* The thread copies `bytes` more to the host, or to the device. Then the stream of each further copy
+ * fails. SIZE_MAX: none does. */
 void gpu_fail_after(int to_host, size_t bytes) {
   pthread_mutex_lock(&mutex);
   left[to_host] = bytes;
