@@ -229,15 +229,18 @@ bool Engine::take_in(const InFrame& frame) {
   }
 }
 
-std::span<std::byte> Engine::place(const InFrame& beginning) {
+Landing Engine::place(const InFrame& beginning) {
   State& s = *state_;
   if (beginning.kind != FrameKind::Piece || beginning.destination != s.self) return {};
   if (s.has_failed(beginning.source)) return {};
   const auto found = s.channels.find(beginning.source);
   const std::optional<PieceBody> piece = decode_piece(beginning.body, beginning.placed);
   if (!piece || found == s.channels.end()) return {};
-  const std::size_t body = beginning.body.size() + beginning.placed;
-  return found->second.in.place(*piece, body - PieceBody::kSize);
+  const std::size_t payload = beginning.body.size() + beginning.placed - PieceBody::kSize;
+  Inbound& in = found->second.in;
+  const std::span<std::byte> place = in.place(*piece, payload);
+  if (place.empty()) return {};
+  return {.payload = place, .behind = in.behind(*piece, payload)};
 }
 
 void Engine::set_fine_head(std::size_t bytes) { state_->limits.fine_head = bytes; }

@@ -164,8 +164,8 @@ class Engine {
   /// message has no receive yet, or one without room for all of the piece; then read the frame
   /// whole. The memory is the receive's until the next call of deliver() (another frame may bring
   /// the same bytes and complete it): then call this again. When all has come, deliver() the frame
-  /// with its payload `placed`, wherever that went last.
-  std::span<std::byte> place(const InFrame& beginning);
+  /// with its payload `placed`, wherever that went last. The same for pieces behind it.
+  Landing place(const InFrame& beginning);
 
   /// Limits::fine_head of messages from now on, and of the rest of those that have begun.
   void set_fine_head(std::size_t bytes);

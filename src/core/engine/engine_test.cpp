@@ -365,7 +365,7 @@ class Simulation {
     if (frame.placed > 0 || (frame.kind == FrameKind::Piece && below(2) == 0)) {
       in.body = in.body.first(PieceBody::kSize);
       in.placed = frame.body.size() - PieceBody::kSize;
-      const auto place = engine.place(in);
+      const auto place = engine.place(in).payload;
       const auto payload = std::span<const std::byte>(frame.body).last(in.placed);
       if (frame.placed == 0 && place.empty()) {
         in.body = frame.body;

@@ -156,6 +156,16 @@ std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload)
   return {op.buffer + piece.offset, payload};
 }
 
+std::span<std::byte> Inbound::behind(const PieceBody& piece, std::size_t payload) {
+  const Incoming* const message = find(piece.number);
+  const std::uint64_t begin = piece.offset + payload;
+  if (message == nullptr) return {};
+  const bool ahead = piece.offset < message->body.ahead;
+  const std::uint64_t end = ahead ? message->body.ahead : message->body.envelope.size;
+  if (begin >= end) return {};
+  return place({.number = piece.number, .offset = begin}, static_cast<std::size_t>(end - begin));
+}
+
 void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;

@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (unread.end() - begin < static_cast<std::ptrdiff_t>(landing)) continue;
       const std::span head(unread.begin(), begin);
       const auto frame = conduit.arriving(stream, head);
-      const auto place = frame ? engine.place(*frame) : std::span<std::byte>{};
+      const auto place = frame ? engine.place(*frame).payload : std::span<std::byte>{};
       if (!place.empty() && place.size() != landing) std::abort();
       std::copy_n(begin, place.size(), place.begin());
       placed = std::exchange(landing, 0);
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
     // The incomplete rest is never more than one frame.
     if (conduit.dead().empty() && unread.size() >= kHeaderSize + kMaxBody + chunk) std::abort();
-    if (const auto frame = conduit.arriving(stream, unread)) landing = engine.place(*frame).size();
+    if (const auto frame = conduit.arriving(stream, unread)) landing = engine.place(*frame).payload.size();
     std::vector<PacketPtr> packets;
     conduit.output(stream, now, 1U << 20, packets);
     (void)conduit.tick(now);

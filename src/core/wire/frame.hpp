@@ -89,4 +89,11 @@ struct InFrame {
   std::shared_ptr<Packet> memory{};
 };
 
+/// The places for the payload of a frame that has come in part.
+struct Landing {
+  std::span<std::byte> payload;  ///< of all of its payload. Empty: read the frame whole
+  /// Of the bytes behind it in the same message, none of which has come.
+  std::span<std::byte> behind;
+};
+
 }  // namespace isthmus::core

@@ -5,6 +5,7 @@
 #include <asio/error.hpp>
 #include <asio/post.hpp>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "core/base/debug_off.hpp"
@@ -20,9 +21,8 @@ namespace {
 constexpr std::size_t kFewRead = std::size_t{32} * 1024;
 constexpr unsigned kInVain = 2;  // timeouts of TCP in a row
 constexpr int kReadTurns = 8;    // before others on this thread have their turn
-// A frame that lacks this many bytes is read to its final place. A little of what follows is read
-// with it, enough to know the place of the next frame.
-constexpr std::size_t kLeastLanded = 4096, kBehindLanded = 1024;
+// A frame that lacks this many bytes is read to its final place.
+constexpr std::size_t kLeastLanded = 4096;
 // The same for frames that a gateway passes on. Smaller ones come many at a time, and are copied.
 // That saves a gateway a sixth of its CPU time with messages of 1 MiB in frames of 8 and 64 KiB
 // (November 2026).
@@ -95,10 +95,17 @@ std::optional<Stream::Wait> ConduitDriver::read_once(const LinePtr& line) {
     line->end -= line->begin;
     line->begin = 0;
   }
-  std::array<iovec, 2> into{iovec{}, {line->buffer.get() + line->end, Line::kBuffer - line->end}};
-  if (line->landing > 0) into[0] = landing(line);
-  if (line->landing > 0 || line->landing_next) into[1].iov_len = kBehindLanded;
-  const auto moved = line->stream->read(std::span(into).subspan(line->landing > 0 ? 0 : 1));
+  std::array<iovec, 1 + std::tuple_size_v<FrameRun::Parts>> into;
+  std::size_t parts = 0;
+  if (line->landing > 0) {
+    into[parts++] = landing(line);
+    // A little of what follows is read with it, enough to know the place of the next frame.
+    for (const iovec& part : line->run.parts()) into[parts++] = part;
+  } else {
+    const std::size_t most = line->landing_next ? FrameRun::kBehind : Line::kBuffer - line->end;
+    into[parts++] = {line->buffer.get() + line->end, most};
+  }
+  const auto moved = line->stream->read(std::span(into).first(parts));
   if (moved.error) {
     drop(line, loss_by(moved.error));
     return {};
@@ -130,6 +137,7 @@ void ConduitDriver::read(const LinePtr& line, bool again) {
 // The place for the rest of the landing frame. If another frame has completed the message
 // meanwhile, that is an unused part of the buffer.
 iovec ConduitDriver::landing(const LinePtr& line) {
+  line->run.expect({}, {});
   if (line->memory) {
     return {line->memory->body().data() + line->landed, line->landing - line->landed};
   }
@@ -137,8 +145,9 @@ iovec ConduitDriver::landing(const LinePtr& line) {
   const auto frame = conduit_.arriving(line->id, head);
   std::byte* place = line->buffer.get() + Line::kBuffer - line->landing;
   if (frame) {
-    const auto wanted = user_.place(*frame);
-    if (!wanted.empty()) place = wanted.data();
+    const core::Landing wanted = user_.place(*frame);
+    if (!wanted.payload.empty()) place = wanted.payload.data();
+    if (borrows()) line->run.expect(head, wanted.behind);
   }
   return {place + line->landed, line->landing - line->landed};
 }
@@ -150,7 +159,7 @@ void ConduitDriver::land(const LinePtr& line) {
   const auto frame = conduit_.arriving(line->id, bytes);
   if (!frame || frame->placed < (for_ == For::Gateway ? kLeastPassedOn : kLeastLanded)) return;
   if (for_ == For::Gateway) line->memory = core::packet_for(frame->body.size() + frame->placed);
-  const auto place = line->memory ? line->memory->body() : user_.place(*frame);
+  const auto place = line->memory ? line->memory->body() : user_.place(*frame).payload;
   if (place.size() < frame->placed) return;
   line->landing = place.size();
   line->landed = place.size() - frame->placed;
@@ -176,17 +185,22 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   has_read_ = true;
   const std::size_t landed = std::min(bytes, line->landing - line->landed);
   line->landed += landed;
-  line->end += bytes - landed;
+  if (line->landing > 0) {
+    line->run.came(bytes - landed);
+  } else {
+    line->end += bytes;
+  }
   const bool whole = line->landing > 0 && line->landed == line->landing;
   const std::size_t placed = whole ? std::exchange(line->landing, line->landed = 0) : 0;
   const std::span<const std::byte> unread(line->buffer.get() + line->begin,
                                           line->end - line->begin);
   auto memory = whole ? std::exchange(line->memory, nullptr) : nullptr;
-  const auto result = conduit_.input(
-      line->id, unread, now(),
-      [this](const core::InFrame& frame, std::uint16_t hops) { return user_.frame(frame, hops); },
-      placed, std::move(memory));
+  const core::Conduit::Sink sink = [this](const core::InFrame& frame, std::uint16_t hops) {
+    return user_.frame(frame, hops);
+  };
+  auto result = conduit_.input(line->id, unread, now(), sink, placed, std::move(memory));
   line->begin += result.used;
+  if (whole) follow(line, sink, result);
   if (closed_) return;
   if (line->probing && conduit_.probed(line->id)) {
     line->probing = false;
@@ -214,6 +228,31 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   }
   if (!closed_) user_.progress();
   if (!closed_) flush();
+}
+
+// Hands on what has come behind a frame that has landed.
+void ConduitDriver::follow(const LinePtr& line, const core::Conduit::Sink& sink,
+                           core::Conduit::Input& result) {
+  line->begin = line->end = 0;
+  const auto hand_on = [&](std::span<const std::byte> bytes, std::size_t placed) {
+    result = conduit_.input(line->id, bytes, now(), sink, placed);
+  };
+  while (!closed_ && result.outcome == core::Conduit::Outcome::Good) {
+    const auto frame = line->run.next();
+    if (!frame) break;
+    if (frame->landed < frame->payload) {
+      std::ranges::copy(frame->head, line->buffer.get());
+      line->end = frame->head.size();
+      line->landing = frame->payload;
+      line->landed = frame->landed;
+      return;
+    }
+    hand_on(frame->head, frame->payload);
+  }
+  line->end = line->run.rest(line->buffer.get());
+  if (closed_ || result.outcome != core::Conduit::Outcome::Good || line->end == 0) return;
+  hand_on({line->buffer.get(), line->end}, 0);
+  line->begin = result.used;
 }
 
 // Keeps the figures of a stream's path before it is closed.

@@ -112,6 +112,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
   void land(const LinePtr& line);
+  void follow(const LinePtr& line, const core::Conduit::Sink& sink, core::Conduit::Input& result);
   void watch_for_more(const LinePtr& line, std::size_t bytes);
   void took(const LinePtr& line, std::size_t bytes);
   void drop(const LinePtr& line, const Loss& loss, bool silent = false);

@@ -9,13 +9,14 @@
 #include "core/wire/wire.hpp"
 #include "net/conduit/batch.hpp"
 #include "net/conduit/conduit_driver.hpp"
+#include "net/conduit/frame_run.hpp"
 
 namespace isthmus::net {
 
 // A stream with its buffers.
 struct ConduitDriver::Line {
   static constexpr std::size_t kBuffer = std::size_t{256} * 1024;
-  static_assert(kBuffer >= core::kHeaderSize + core::kMaxBody);
+  static_assert(kBuffer >= core::kHeaderSize + core::kMaxBody && kBuffer >= FrameRun::kRest);
 
   std::shared_ptr<Stream> stream;
   core::StreamId id = 0;
@@ -24,6 +25,7 @@ struct ConduitDriver::Line {
   // The last `landing` bytes of the frame at `begin` are in place. `landed` of them have come.
   std::size_t landing = 0, landed = 0;
   std::shared_ptr<core::Packet> memory;  // it lands there; null: where ConduitUser::place says
+  FrameRun run;                          // what may follow it
   bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;

@@ -24,9 +24,9 @@ class ConduitUser {
   /// As core::Conduit::Sink: false, and the user calls Conduit::consume() later. A frame that
   /// breaks the user's own rules is not the driver's business: it is consumed.
   virtual bool frame(const core::InFrame& frame, std::uint16_t hops) = 0;
-  /// As core::Engine::place: memory for the rest of a frame, or none. Asked before each read, only
-  /// of a user that ConduitDriver::For::Program has been said of. It does not call the driver.
-  virtual std::span<std::byte> place(const core::InFrame& /*beginning*/) { return {}; }
+  /// As core::Engine::place. Asked before each read, only of a user that
+  /// ConduitDriver::For::Program has been said of. It does not call the driver.
+  virtual core::Landing place(const core::InFrame& /*beginning*/) { return {}; }
   /// After each read, and when a stream takes more after it had been full: there may be room to
   /// submit, or all may have been flushed.
   virtual void progress() {}

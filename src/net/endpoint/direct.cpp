@@ -166,7 +166,7 @@ bool Direct::Peer::frame(const core::InFrame& frame, std::uint16_t /*hops*/) {
   return true;
 }
 
-std::span<std::byte> Direct::Peer::place(const core::InFrame& beginning) {
+core::Landing Direct::Peer::place(const core::InFrame& beginning) {
   return direct.user_.place(node, beginning);
 }
 

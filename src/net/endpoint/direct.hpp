@@ -51,7 +51,7 @@ class DirectUser {
   /// As ConduitUser::frame. All are routed; the user checks the source.
   virtual bool frame(core::NodeId from, const core::InFrame& frame) = 0;
   /// As ConduitUser::place.
-  virtual std::span<std::byte> place(core::NodeId from, const core::InFrame& beginning) = 0;
+  virtual core::Landing place(core::NodeId from, const core::InFrame& beginning) = 0;
   /// As ConduitUser::progress.
   virtual void progress() = 0;
   /// To be sent to that process by the gateways. It is lost without an error if none reaches it.
@@ -111,7 +111,7 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
   struct Peer final : ConduitUser {
     Peer(Direct& owner, core::NodeId number) : direct(owner), node(number) {}
     bool frame(const core::InFrame& frame, std::uint16_t hops) override;
-    std::span<std::byte> place(const core::InFrame& beginning) override;
+    core::Landing place(const core::InFrame& beginning) override;
     void progress() override;
     void connected() override;
     void lost(const Loss& loss) override;

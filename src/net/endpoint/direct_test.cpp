@@ -49,14 +49,14 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
       std::fill(mine.place.begin(), mine.place.end(), std::byte{0});
       return true;
     }
-    std::span<std::byte> place(core::NodeId /*from*/, const core::InFrame& beginning) override {
+    core::Landing place(core::NodeId /*from*/, const core::InFrame& beginning) override {
       const std::size_t payload = beginning.body.size() + beginning.placed - 16;
       if (payload != mine.place.size() || mine.places == 0) {
         mine.taken_back = mine.place;
         return {};
       }
       --mine.places;
-      return mine.place;
+      return {.payload = mine.place, .behind = {}};
     }
     void progress() override {}
     void invite(core::NodeId /*to*/, const std::vector<std::byte>& body) override {

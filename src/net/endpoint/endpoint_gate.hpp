@@ -34,7 +34,7 @@ class Endpoint::Gate final : public ConduitUser {
   std::string name() const;  ///< for messages
 
   bool frame(const core::InFrame& frame, std::uint16_t hops) override;
-  std::span<std::byte> place(const core::InFrame& beginning) override;
+  core::Landing place(const core::InFrame& beginning) override;
   void progress() override;
   void connected() override;
   /// Tries to have another connection, which takes the conduit up.

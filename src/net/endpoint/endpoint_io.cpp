@@ -254,7 +254,7 @@ void Endpoint::Io::tell_broken(core::NodeId source) {
 }
 
 // The memory stays the receive's while this thread has its turn: only arrivals complete it.
-std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
+core::Landing Endpoint::Io::place(const core::InFrame& beginning) {
   // A receive can be given up while the rest is read.
   if ((beginning.flags & core::kReturned) != 0 || config.survives) return {};
   std::lock_guard lock(endpoint.mutex_);

@@ -59,10 +59,10 @@ struct Endpoint::Io final : DirectUser {
   bool flushed() const;
   bool take(Gate& gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
-  std::span<std::byte> place(const core::InFrame& beginning);
+  core::Landing place(const core::InFrame& beginning);
   bool frame(core::NodeId from, const core::InFrame& frame) override;
-  std::span<std::byte> place(core::NodeId from, const core::InFrame& beginning) override {
-    return beginning.source == from ? place(beginning) : std::span<std::byte>{};
+  core::Landing place(core::NodeId from, const core::InFrame& beginning) override {
+    return beginning.source == from ? place(beginning) : core::Landing{};
   }
   void invite(core::NodeId to, const std::vector<std::byte>& body) override;
   void lost(const core::Conduit& conduit) override { send_elsewhere(conduit); }
