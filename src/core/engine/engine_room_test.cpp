@@ -48,7 +48,7 @@ TEST_F(EngineRoom, AShortLastPieceIsAnExpressFrame) {
   engine_.set_fine_head(kCoarse);
   send(1, 2 * kPiece + 3);
   pull(true, true);
-  EXPECT_EQ(express_, 1U);
+  EXPECT_EQ(express_, 2U);  // the envelope, and the last piece
   EXPECT_EQ(bulk_, 2U);
   send(1, 2 * kPiece + 3);
   pull(true, false);  // the envelope alone

@@ -1,6 +1,7 @@
 #include "core/router/held_frames.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "core/wire/packet.hpp"
@@ -11,7 +12,9 @@ HeldFrame::HeldFrame(NodeId neighbour, InFrame held, std::uint16_t hops_left)
     : from(neighbour), frame(std::move(held)), hops(hops_left) {
   if (frame.memory) return;
   frame.memory = packet_for(frame.body.size());
-  std::ranges::copy(frame.body, frame.memory->body().begin());
+  if (!frame.body.empty()) {
+    std::memcpy(frame.memory->body().data(), frame.body.data(), frame.body.size());
+  }
   frame.body = frame.memory->body();
 }
 

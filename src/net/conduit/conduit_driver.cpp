@@ -19,6 +19,8 @@ namespace {
 
 // At most this many bytes are a message that somebody waits for.
 constexpr std::size_t kFewRead = std::size_t{32} * 1024;
+// So many bytes take long enough to read that others come meanwhile.
+constexpr std::size_t kMuchRead = std::size_t{64} * 1024;
 constexpr unsigned kInVain = 2;  // timeouts of TCP in a row
 constexpr int kReadTurns = 8;    // before others on this thread have their turn
 // A frame that lacks this many bytes is read to its final place.
@@ -105,6 +107,7 @@ std::optional<Stream::Wait> ConduitDriver::read_once(const LinePtr& line) {
     const std::size_t most = line->landing_next ? FrameRun::kBehind : Line::kBuffer - line->end;
     into[parts++] = {line->buffer.get() + line->end, most};
   }
+  const bool runs = line->landing > 0 && !line->run.empty();
   const auto moved = line->stream->read(std::span(into).first(parts));
   if (moved.error) {
     drop(line, loss_by(moved.error));
@@ -112,7 +115,8 @@ std::optional<Stream::Wait> ConduitDriver::read_once(const LinePtr& line) {
   }
   if (moved.bytes > 0) took(line, moved.bytes);
   if (!line->up || closed_) return {};
-  return moved.wait;
+  // More has probably come while so much was read.
+  return runs && moved.bytes >= kMuchRead ? Stream::Wait::None : moved.wait;
 }
 
 // `again`: its wait has ended and calls this.
@@ -147,7 +151,9 @@ iovec ConduitDriver::landing(const LinePtr& line) {
   if (frame) {
     const core::Landing wanted = user_.place(*frame);
     if (!wanted.payload.empty()) place = wanted.payload.data();
-    if (borrows()) line->run.expect(head, wanted.behind);
+    if (line->stream->gathers() && lines_.size() == 1 && !line->far) {
+      line->run.expect(head, wanted.behind);
+    }
   }
   return {place + line->landed, line->landing - line->landed};
 }
@@ -206,7 +212,8 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
     line->probing = false;
     full_packets_.pass();
   }
-  line->landing_next = whole;
+  // Acknowledgements between large frames are less than a read that is to find out what follows.
+  line->landing_next = whole || (line->landing_next && bytes < FrameRun::kBehind);
   const bool lands = for_ != For::Report;
   if (line->landing == 0 && lands && result.outcome == core::Conduit::Outcome::Good) land(line);
   watch_for_more(line, bytes);
@@ -325,7 +332,8 @@ void ConduitDriver::arm() {
 }
 
 bool ConduitDriver::borrows() const {
-  return lines_.size() == 1 && !lines_.front()->far && lines_.front()->stream->gathers() &&
+  return lines_.size() == 1 && !lines_.front()->far &&
+         lines_.front()->stream->leg() == Stream::Leg::Socket &&
          !core::off(core::Mechanism::Borrowing);
 }
 

@@ -35,7 +35,8 @@ class FrameRuns : public testing::Test {
   /// The run behind the first piece of message 7, of that many bytes behind it.
   void expect(std::size_t behind) {
     place_.resize(behind);
-    run_.expect(std::span(piece(7, 0, kPayload, 20)).first(FrameRun::kHead), place_);
+    const Bytes first = piece(7, 0, kPayload, 20);
+    run_.expect(std::span(first).first(FrameRun::kHead), place_);
   }
   /// Reads them, as far as the run has memory for them.
   void read(const Bytes& bytes) {

@@ -9,14 +9,15 @@
 #include "core/streams/stream_count.hpp"
 #include "core/wire/wire.hpp"
 #include "core/world/limits.hpp"
+#include "net/conduit/batch.hpp"
 #include "net/endpoint/endpoint_io.hpp"
 #include "net/stream/watch.hpp"
 
 namespace isthmus::net {
 namespace {
 
-// Frames moved, and bytes, before the wire gets them; few at first, while it may be idle. Later, as
-// many as are written together.
+// Frames moved, and bytes, before the wire gets them; few at first, while it may be idle. Later, or
+// where large frames are under way, as many as are written together.
 constexpr std::size_t kBatch = 32, kFirstBytes = 16 * 1024;
 // Frames with at least this payload are written from the memory of the message. When the whole
 // message has been written, its unacknowledged part is copied, while the peer reads.
@@ -63,13 +64,24 @@ void Endpoint::Pump::cut_finely() {
   endpoint_.engine_.set_fine_head(pause_.flows(t) ? core::kCoarse : head);
 }
 
+// Small frames at the ends of a message are for those who pass on whole frames. A plain stream that
+// leads straight to the receiver gains nothing by them. Under the engine's lock; applies to the
+// frame after this one, too.
+void Endpoint::Pump::cut_for(const ConduitDriver& way, core::NodeId peer) {
+  const bool coarse = way.conduit().config().peer == peer && way.batch() >= Batch::kPlain;
+  endpoint_.engine_.set_fine_head(coarse ? core::kCoarse : 0);
+}
+
 // Moves about as many bytes as are written together, and not many more than `most`. True: there may
 // be more.
 bool Endpoint::Pump::move_some(std::size_t most) {
   const auto self = static_cast<core::NodeId>(io_.config.node);
   const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk,
                                                core::LinkChoice link) {
-    return peer == self || io_.way_to(peer, bulk, link) != nullptr;
+    if (peer == self) return true;
+    ConduitDriver* const way = io_.way_to(peer, bulk, link);
+    if (way != nullptr && bulk && !far_) cut_for(*way, peer);
+    return way != nullptr;
   };
   bool good = true, looped = false, more = false;
   bool ends = false;  // a message of which something is borrowed
@@ -90,7 +102,11 @@ bool Endpoint::Pump::move_some(std::size_t most) {
       }
       ConduitDriver* const way =
           io_.way_to(frame.destination, body > core::kExpressBody, frame.link);
-      if (frame.payload.size() >= kLeastBorrowed && way->borrows() && !io_.config.survives) {
+      const bool large = frame.payload.size() >= kLeastBorrowed;
+      if (large && way->conduit().buffered() >= kLeastBorrowed) {
+        most = std::numeric_limits<std::size_t>::max();
+      }
+      if (large && way->borrows() && !io_.config.survives) {
         way->conduit().submit_borrowed(frame);
         const auto borrower = way->shared_from_this();
         if (std::ranges::find(borrowers_, borrower) == borrowers_.end()) {

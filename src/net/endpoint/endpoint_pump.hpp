@@ -27,6 +27,7 @@ class Endpoint::Pump {
   void flushed_by(const ConduitDriver& way);
   void read_piece();
   void cut_finely();
+  void cut_for(const ConduitDriver& way, core::NodeId peer);
 
   Endpoint& endpoint_;
   Io& io_;
