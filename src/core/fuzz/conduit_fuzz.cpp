@@ -87,7 +87,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
     // The incomplete rest is never more than one frame.
     if (conduit.dead().empty() && unread.size() >= kHeaderSize + kMaxBody + chunk) std::abort();
-    if (const auto frame = conduit.arriving(stream, unread)) landing = engine.place(*frame).payload.size();
+    if (const auto frame = conduit.arriving(stream, unread))
+      landing = engine.place(*frame).payload.size();
     std::vector<PacketPtr> packets;
     conduit.output(stream, now, 1U << 20, packets);
     (void)conduit.tick(now);

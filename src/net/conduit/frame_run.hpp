@@ -45,8 +45,8 @@ class FrameRun {
   std::size_t rest(std::byte* to);
 
  private:
-  std::array<std::array<std::byte, kHead>, kMost> heads_;      // as they have come
-  std::array<std::array<std::byte, kHead>, kMost> expects_;    // with any sequence number
+  std::array<std::array<std::byte, kHead>, kMost> heads_;    // as they have come
+  std::array<std::array<std::byte, kHead>, kMost> expects_;  // with any sequence number
   std::array<std::span<std::byte>, kMost> places_;
   std::array<std::byte, kBehind> behind_;
   Parts parts_;
