@@ -92,7 +92,7 @@ struct InFrame {
 /// The places for the payload of a frame that has come in part.
 struct Landing {
   std::span<std::byte> payload;  ///< of all of its payload. Empty: read the frame whole
-  /// Of the bytes behind it in the same message, none of which has come.
+  /// For the bytes behind it in the same message. None of them has come.
   std::span<std::byte> behind;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 // At most this many bytes are a message that somebody waits for.
 constexpr std::size_t kFewRead = std::size_t{32} * 1024;
-// So many bytes take long enough to read that others come meanwhile.
+// While a read takes this many bytes, others come.
 constexpr std::size_t kMuchRead = std::size_t{64} * 1024;
 constexpr int kReadTurns = 8;  // before others on this thread have their turn
 // A frame that lacks this many bytes is read to its final place.

@@ -21,7 +21,7 @@ class FrameRun {
   static constexpr std::size_t kMost = 3;
   /// Bytes read behind all of them, enough to know the next frame.
   static constexpr std::size_t kBehind = 1024;
-  /// What rest() writes, at most.
+  /// Bounds the bytes that rest() writes.
   static constexpr std::size_t kRest = kMost * (core::kHeaderSize + core::kMaxBody) + kBehind;
   using Parts = std::array<iovec, 2 * kMost + 1>;
 
@@ -31,7 +31,7 @@ class FrameRun {
   bool empty() const { return expected_ == 0; }
   /// The memory to read to, all of it behind the frame that `expect` got. Returns the used part.
   std::span<const iovec> parts();
-  /// So many bytes have been read to there.
+  /// The bytes that a read has put there.
   void came(std::size_t bytes) { left_ = bytes; }
 
   struct Frame {
