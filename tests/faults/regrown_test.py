@@ -105,16 +105,6 @@ def test_the_host_of_the_first_cluster_is_lost(remote: Grid, prefix: Path, regro
     assert (running.returncode, out) == (0, "6 ranks, sum 15\n"), err
 
 
-def test_the_launcher_is_killed(grid: Grid, regrow: Path) -> None:
-    """All ends: nobody decides which cluster has failed."""
-    grid.write(CLUSTERS)
-    with grid.start("--survive", "-g", "grid.toml", "-n", 4, regrow, "nobody:c") as running:
-        says(running, "up\n")
-        running.kill()
-        running.communicate(timeout=240)
-    grid.check_nothing_is_left()
-
-
 def asked(grid: Grid, running: Running, command: str, *words: object) -> str:
     """The output of another command about the run."""
     line = [sys.executable, "-m", "isthmus", command, str(running.pid), *map(str, words)]

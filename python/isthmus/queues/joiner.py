@@ -66,8 +66,9 @@ def wait_for_go(stream: Stream, requeue: str, key: Key) -> bool:
 
 
 class Bridge(threading.Thread):
-    """An agent, whose standard input and output go over a connection of their own. Either end
-    ends the other."""
+    """An agent, whose standard input and output go over a connection of their own. The end of the
+    agent ends the connection. The end of that is the end of its input: then it ends, or goes on
+    without the orchestrator, and its output is dropped."""
 
     def __init__(self, stream: Stream, command: list[str]) -> None:
         super().__init__(daemon=True)
@@ -77,14 +78,14 @@ class Bridge(threading.Thread):
     def run(self) -> None:
         assert self.agent.stdout
         threading.Thread(target=self._down, daemon=True).start()
-        try:
-            while True:
-                data = os.read(self.agent.stdout.fileno(), 1 << 16)
-                if not data:
-                    break
-                self.stream.sendall(data)
-        except OSError:
-            self.agent.terminate()
+        lost = False
+        while data := os.read(self.agent.stdout.fileno(), 1 << 16):
+            try:
+                if not lost:
+                    self.stream.sendall(data)
+            except OSError:
+                lost = True
+                self.stream.hang_up()
         self.agent.wait()
         self.stream.hang_up()
 

@@ -336,6 +336,9 @@ class Agent:
         self._ending = True
         if self._process and self._process.stdin:
             pipe = self._process.stdin.transport
+            if not pipe.is_closing() and not pipe.get_write_buffer_size():
+                # Else it might take this launcher for lost, and go on without it.
+                pipe.write(anyjson.dumps({"op": "end"}) + b"\n")
             if not pipe.is_closing() or pipe.get_write_buffer_size():
                 pipe.abort()
 

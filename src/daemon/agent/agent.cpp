@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
@@ -12,6 +13,7 @@
 
 #include "core/trace/trace.hpp"
 #include "core/wire/wire.hpp"
+#include "daemon/agent/alone.hpp"
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/rank_job.hpp"
@@ -91,6 +93,12 @@ class Agent {
   DoorCounts doors() const;
   void keep_counts();
   void job_ended(int wait_status);
+  void wait_for_signal();
+  void launcher_gone(const std::string& trouble);
+  bool may_go_on() const;
+  void go_on_alone();
+  void job_ended_alone();
+  void leave_if_done();
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
   void abandon();
@@ -120,18 +128,19 @@ class Agent {
   std::map<std::string, bool> spares_;  // for it: those that have joined, and whether they stay
   Surroundings around_;                 // from `link`
   RankJob job_;
+  std::unique_ptr<Alone> alone_;  // the launcher is lost, and the run goes on
+  bool all_done_ = false;         // then: no rank is left in the run
+  bool dismissed_ = false;        // the launcher has ended the ranks, or this agent
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
+  int ranks_status_ = 0;  // once they have ended
 };
 
 Agent::Agent(const AgentOptions& options)
     : options_(options),
       channel_(context_, options.in, options.out,
                {[this](const ControlMessage& message) { handle(message); },
-                [this](const std::string& trouble) {
-                  if (!trouble.empty()) send_error(trouble, "");
-                  stop(trouble.empty() ? 0 : 1);
-                },
+                [this](const std::string& trouble) { launcher_gone(trouble); },
                 [this](bool full) { job_.hold_output(full); }}),
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
       flush_timer_(context_),
@@ -139,9 +148,7 @@ Agent::Agent(const AgentOptions& options)
       job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
-  signals_.async_wait([this](std::error_code error, int number) {
-    if (!error) stop(128 + number);
-  });
+  wait_for_signal();
   channel_.send({{"op", "hello"},
                  {"version", ISTHMUS_VERSION},
                  {"commit", commit()},
@@ -394,6 +401,7 @@ void Agent::part(const ControlMessage& message) {
 void Agent::forget(const ControlMessage& message) {
   const FailedRequest request = read_failed(message.body);
   log::warn("{}", request.message);
+  reports_.failed(request.cluster);
   if (gateways_) gateways_->failed(request);
 }
 
@@ -437,6 +445,7 @@ void Agent::pause(const ControlMessage&) {
 void Agent::resume(const ControlMessage&) { job_.resume(); }
 
 void Agent::kill(const ControlMessage& message) {
+  dismissed_ = true;
   const auto own = launcher_grace();
   const auto told = read_grace(message.body).value_or(own);
   job_.kill(gateways_ && gateways_->rank_died() ? std::max(own, told) : told);
@@ -463,6 +472,7 @@ void Agent::count(const ControlMessage&) {
 
 void Agent::answer(const ControlMessage& message) {
   const AnswerRequest request = read_answer(message.body);
+  reports_.answered(request.rank, request.number);
   if (gateways_) gateways_->answer(request.rank, request.number, request.reply);
 }
 
@@ -501,6 +511,7 @@ void Agent::send_trace(const ControlMessage& message) {
 }
 
 void Agent::end(const ControlMessage&) {
+  dismissed_ = true;
   orderly_ = true;
   stop(0);
 }
@@ -509,6 +520,8 @@ void Agent::job_ended(int wait_status) {
   log::info("the native launcher has ended with status {}", shell_status(wait_status));
   // An abort that a rank sent before counts before the end of the rank.
   gateways_->read_come();
+  ranks_status_ = shell_status(wait_status);
+  if (alone_) return job_ended_alone();
   json reply{{"op", "exit"},
              {"status", shell_status(wait_status)},
              {"signal", nullptr},
@@ -519,6 +532,81 @@ void Agent::job_ended(int wait_status) {
   if (WIFSIGNALED(wait_status)) reply["signal"] = WTERMSIG(wait_status);
   channel_.send(std::move(reply));
   if (ending_.stopping) close_gateways();
+}
+
+// A session that ends with its ssh does not end the ranks of a run that goes on without it.
+void Agent::wait_for_signal() {
+  signals_.async_wait([this](std::error_code error, int number) {
+    if (error) return;
+    if (number == SIGHUP && (alone_ || may_go_on())) return wait_for_signal();
+    stop(128 + number);
+  });
+}
+
+void Agent::launcher_gone(const std::string& trouble) {
+  if (!trouble.empty()) send_error(trouble, "");
+  if (trouble.empty() && channel_.read_whole() && may_go_on()) return go_on_alone();
+  stop(trouble.empty() ? 0 : 1);
+}
+
+// A launcher that ends the run says so. Without that, it is lost. But if the input ends within a
+// message, or unread, the rest may have said so.
+bool Agent::may_go_on() const {
+  return configure_ && configure_->settings.value("survives", json(false)) == true && !dismissed_ &&
+         !ending_.stopping && !ending_.broken && !reports_.suspects() &&
+         (configure_->gateways.empty() ? job_.running() : gateways_->ready());
+}
+
+void Agent::go_on_alone() {
+  log::warn("the launcher is lost; the run goes on without it");
+  std::string name = configure_->job + "-" + configure_->cluster;
+  std::replace(name.begin(), name.end(), '/', '-');
+  std::vector<std::string> folders;
+  if (job_.started()) {
+    const auto& site = planner_->site();
+    folders = {site.directory.empty() ? "." : site.directory,
+               site.environment.get("HOME").value_or("/")};
+  }
+  alone_ = std::make_unique<Alone>(
+      std::move(name), folders,
+      Alone::Events{.answer = [this](core::NodeId process, std::uint64_t number,
+                                     const std::string& reply) {
+                      gateways_->answer(process, number, reply);
+                    },
+                    .end = [this](int status) {
+                      ending_.broken = orderly_ = true;
+                      stop(status);
+                    },
+                    .all_done = [this] {
+                      all_done_ = true;
+                      asio::post(context_, [this] { leave_if_done(); });
+                    },
+                    .abandoned = [this] { abandon(); }});
+  alone_->say(fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
+                          "{} on {} is its agent: SIGTERM to that ends the run",
+                          configure_->job, configure_->cluster, getpid(), host_name()));
+  job_.go_on_alone([this](int fd, std::string_view bytes) { alone_->output(fd, bytes); });
+  channel_.drop();
+  for (const auto& [question, text] : reports_.unanswered()) {
+    alone_->ask(question.first, question.second, text);
+  }
+  gateways_->go_on_alone(*alone_);
+  if (configure_->gateways.empty()) all_done_ = true;
+  if (job_.started() && !job_.running()) job_ended_alone();
+}
+
+// A rank that has not called MPI_Finalize may be missed by others.
+void Agent::job_ended_alone() {
+  alone_->ended(status_ != 0 ? status_ : ranks_status_);
+  if (ending_.stopping) return close_gateways();
+  if (configure_->gateways.empty() || gateways_->finished()) return leave_if_done();
+  alone_->suspect(core::kNobody, 0, "the ranks of this cluster have ended without MPI_Finalize");
+}
+
+void Agent::leave_if_done() {
+  if (!all_done_ || job_.running()) return;
+  orderly_ = true;
+  stop(0);
 }
 
 void Agent::send_error(const std::string& sentence, const std::string& remedy) {

@@ -33,6 +33,7 @@ void GatewayReports::fault(const std::string& text, int code) {
 void GatewayReports::suspect(core::NodeId gateway, std::size_t cluster, const std::string& text) {
   if (ending_.stopping) return;
   log::warn("{}", text);
+  suspected_.insert(cluster);
   channel_.send({{"op", "suspect"}, {"gateway", gateway}, {"cluster", cluster}, {"message", text}});
 }
 
@@ -58,6 +59,7 @@ void GatewayReports::here(const std::string& whereabouts) {
 void GatewayReports::ask(core::NodeId process, std::uint64_t number, const std::string& text) {
   json request = core::parse_any(text);
   if (ending_.stopping || !request.is_object()) return;
+  unanswered_[{process, number}] = text;
   channel_.send(
       {{"op", "ask"}, {"rank", process}, {"number", number}, {"request", std::move(request)}});
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -36,12 +38,25 @@ class GatewayReports final : public GatewayUser {
   void ask(core::NodeId process, std::uint64_t number, const std::string& text) override;
   void here(const std::string& whereabouts) override;
 
+  /// Questions that the launcher has not answered: the process and its number of each, and its
+  /// text.
+  using Questions = std::map<std::pair<core::NodeId, std::uint64_t>, std::string>;
+  const Questions& unanswered() const { return unanswered_; }
+  void answered(core::NodeId process, std::uint64_t number) {
+    unanswered_.erase({process, number});
+  }
+  /// Whether a cluster was suspected, and the launcher has not said that it has failed.
+  bool suspects() const { return !suspected_.empty(); }
+  void failed(std::size_t cluster) { suspected_.erase(cluster); }
+
  private:
   void notice(const std::string& text, bool warning);
 
   ControlChannel& channel_;
   AgentEnding& ending_;
   const std::function<void()> abandoned_;
+  Questions unanswered_;
+  std::set<std::size_t> suspected_;
 };
 
 }  // namespace isthmus::daemon

@@ -21,6 +21,7 @@ RankJob::RankJob(asio::io_context& context, ControlChannel& channel, std::functi
 void RankJob::start(ChildPlan plan) {
   NativeJob::Events events;
   events.output = [this](int fd, std::string_view bytes) {
+    if (output_) return output_(fd, bytes);
     channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
   };
   events.ended = [this](int wait_status) {
@@ -48,6 +49,11 @@ void RankJob::take_input(const std::string& bytes) {
 void RankJob::end_input() {
   if (!job_) throw Failure("the control message 'stdin-eof' came before 'spawn'");
   if (job_->input()) job_->input()->close();
+}
+
+void RankJob::go_on_alone(Output output) {
+  output_ = std::move(output);
+  if (running_ && job_->input()) job_->input()->close();
 }
 
 void RankJob::hold_output(bool held) {

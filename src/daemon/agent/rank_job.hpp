@@ -13,7 +13,7 @@
 
 namespace isthmus::daemon {
 
-/// At most one job. Its output goes to the channel as it comes. The channel is held while ranks do
+/// At most one job. Its output goes to the channel as it comes, or where `go_on_alone` says. The channel is held while ranks do
 /// not read their standard input. Calls that have no effect before the start or after the end say
 /// so. Other calls then throw Failure.
 class RankJob {
@@ -34,6 +34,10 @@ class RankJob {
   /// Stops reading output while true. No effect before the start.
   void hold_output(bool held);
 
+  /// The launcher is lost: output goes there from now on, and no more input comes.
+  using Output = std::function<void(int fd, std::string_view bytes)>;
+  void go_on_alone(Output output);
+
   /// These have no effect while nothing runs.
   void signal(int number);
   void pause();
@@ -44,6 +48,7 @@ class RankJob {
   asio::io_context& context_;
   ControlChannel& channel_;
   std::function<void(int)> ended_;
+  Output output_;  // null: to the channel
   std::unique_ptr<NativeJob> job_;
   bool running_ = false;
 };

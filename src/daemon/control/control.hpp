@@ -38,6 +38,8 @@ class ControlDecoder {
   /// not a message. Every later call then throws too, because the start of the next message is
   /// unknown.
   std::optional<ControlMessage> next();
+  /// Whether nothing is left of what was fed.
+  bool empty() const { return !pending_ && consumed_ == buffer_.size(); }
 
  private:
   [[noreturn]] void fail(const std::string& sentence);

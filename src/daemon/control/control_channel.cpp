@@ -67,6 +67,7 @@ void ControlChannel::hold(bool held) {
 }
 
 void ControlChannel::send(nlohmann::json body, std::string_view bytes) {
+  if (dropped_) return;
   queue_ += encode(std::move(body), bytes);
   if (!full_ && queue_.size() - written_ > kHighWater) events_.congested(full_ = true);
   write();
@@ -77,6 +78,7 @@ void ControlChannel::write() {
   writing_ = true;
   out_.async_wait(stream_descriptor::wait_write, [this](std::error_code error) {
     writing_ = false;
+    if (dropped_) return;
     if (!error) written_ += out_.write_some(asio::buffer(queue_) + written_, error);
     if (error && error != asio::error::would_block) {
       written_ = queue_.size();  // nobody reads: the same as the end of input
@@ -91,6 +93,13 @@ void ControlChannel::write() {
     }
     write();
   });
+}
+
+void ControlChannel::drop() {
+  dropped_ = true;
+  queue_.clear();
+  written_ = 0;
+  if (std::exchange(full_, false)) events_.congested(false);
 }
 
 void ControlChannel::close(const std::string& trouble) {

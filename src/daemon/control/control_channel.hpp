@@ -28,6 +28,10 @@ class ControlChannel {
 
   void send(nlohmann::json body, std::string_view bytes = {});
   bool idle() const { return queue_.empty(); }  ///< all that was sent is written
+  /// All that came was read, and ended with a whole message.
+  bool read_whole() const { return !held_ && decoder_.empty(); }
+  /// The other end is gone: what was sent, and what is sent from now on, is dropped.
+  void drop();
   /// While held, nothing is read, so the launcher's writes wait. It still notices if the other end
   /// closes (where the descriptor is a pipe or socket).
   void hold(bool held);
@@ -50,6 +54,7 @@ class ControlChannel {
   bool held_ = false;
   bool closed_ = false;
   bool full_ = false;
+  bool dropped_ = false;
 };
 
 }  // namespace isthmus::daemon

@@ -102,6 +102,24 @@ void Control::learn_joined(core::NodeId gateway, int part, core::NodeId from) {
   gateway_.act();
 }
 
+void Control::learn(Peer& from, const control::Done& done) {
+  if (from.is_process() || !readiness_.learn_done(done.gateway)) return;
+  gateway_.peers.tell_all_gateways(done, from.node);
+  gateway_.act();
+}
+
+void Control::check_done() {
+  if (!alone_ || all_done_ || gateway_.over()) return;
+  const core::NodeId self = gateway_.config.node;
+  if (!gateway_.router.clusters().empty() && processes_.all_joined(0) && !presence_.any_inside() &&
+      readiness_.learn_done(self)) {
+    gateway_.peers.tell_all_gateways(control::Done{self});
+  }
+  if (!readiness_.all_done(*gateway_.router.world())) return;
+  all_done_ = true;
+  gateway_.user->all_done();
+}
+
 void Control::check_ready() {
   const auto& world = gateway_.router.world();
   if (!world) return;

@@ -31,6 +31,11 @@ class Control {
   void take(Peer& from, const core::InFrame& frame);
   /// The world is known, or has grown: some part of it may be ready.
   void check_ready();
+  /// From now on, tells the other gateways when no process is left here, and the user when none is
+  /// left in the run.
+  void go_on_alone() { alone_ = true; }
+  /// To be called when a process may have left.
+  void check_done();
 
  private:
   void learn(Peer& from, const net::control::Joined& joined);
@@ -44,6 +49,7 @@ class Control {
   void learn(Peer& from, const net::control::Count& all);
   void learn(Peer& from, const net::control::Abort& abort);
   void learn(Peer& from, const net::control::Fault& fault);
+  void learn(Peer& from, const net::control::Done& done);
   void learn(Peer& /*from*/, const auto& /*for processes*/) {}
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
 
@@ -53,6 +59,7 @@ class Control {
   Tuning& tuning_;
   Readiness& readiness_;
   const Presence& presence_;
+  bool alone_ = false, all_done_ = false;
   std::set<std::pair<int, core::NodeId>> without_;  // processes, and the gateways they do without
 };
 

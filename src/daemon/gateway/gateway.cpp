@@ -93,6 +93,11 @@ void Gateway::spare(const net::control::Spare& news) {
   state_->act();
 }
 
+void Gateway::go_on_alone() {
+  state_->control.go_on_alone();
+  state_->act();
+}
+
 void Gateway::fault(const std::string& message, int code) {
   if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);
 }

@@ -155,6 +155,9 @@ class GatewayUser {
   /// has failed, and calls Gateway::failed. Once for each cluster.
   virtual void suspect(core::NodeId /*gateway*/, std::size_t /*cluster*/,
                        const std::string& /*sentence*/) {}
+  /// After Gateway::go_on_alone: no process is left in the run, as gateways without launchers say.
+  /// Once.
+  virtual void all_done() {}
   /// The job goes on, but not as it should: a link is lost, files are short.
   virtual void warning(const std::string& /*sentence*/) {}
   /// No process is left: all go on by other gateways. Once.
@@ -224,6 +227,9 @@ class Gateway {
 
   /// Tells all processes, also those that join later. It ignores news that it has heard.
   void spare(const net::control::Spare& news);
+
+  /// The launcher is lost, and the run goes on: GatewayUser::all_done says when it is over.
+  void go_on_alone();
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call GatewayUser::fault.

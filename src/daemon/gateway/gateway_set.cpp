@@ -229,6 +229,13 @@ void GatewaySet::failed(const FailedRequest& request) {
   }
 }
 
+void GatewaySet::go_on_alone(GatewayUser& user) {
+  state_->user = &user;
+  for (const GatewayMember& member : state_->members) {
+    member.want([](Gateway& gateway) { gateway.go_on_alone(); });
+  }
+}
+
 void GatewaySet::spare(const net::control::Spare& news) {
   for (const GatewayMember& member : state_->members) {
     member.want([news](Gateway& gateway) { gateway.spare(news); });

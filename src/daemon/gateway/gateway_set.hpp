@@ -54,6 +54,10 @@ class GatewaySet {
   /// As Gateway::failed, for all gateways.
   void failed(const FailedRequest& request);
 
+  /// As Gateway::go_on_alone, for all gateways. They report to this user from now on, who hears of
+  /// `all_done` when all have said it.
+  void go_on_alone(GatewayUser& user);
+
   /// As Gateway::spare, for all gateways.
   void spare(const net::control::Spare& news);
 

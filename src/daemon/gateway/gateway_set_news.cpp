@@ -33,13 +33,13 @@ void GatewaySet::State::fault(core::NodeId from, const std::string& message, int
     if (member.node == from) continue;
     member.want([message, code](Gateway& gateway) { gateway.fault(message, code); });
   }
-  if (!std::exchange(told_end, true)) user.fault(message, code);
+  if (!std::exchange(told_end, true)) user->fault(message, code);
 }
 
 // Strangers who scan ports must not fill anybody's log. The metrics count the last ones, which no
 // line follows.
 void GatewaySet::State::rejected(const std::string& sentence) {
-  if (const auto line = rejections.add(sentence)) user.rejected(log::text_of(*line));
+  if (const auto line = rejections.add(sentence)) user->rejected(log::text_of(*line));
 }
 
 }  // namespace isthmus::daemon

@@ -53,39 +53,44 @@ struct GatewaySet::State {
         : set(its), thread(from), node(number) {}
     void joined(const std::string& of, int size) override {
       thread.tell([=, this] {
-        if (set.told_joined.insert(of).second) set.user.joined(of, size);
+        if (set.told_joined.insert(of).second) set.user->joined(of, size);
       });
     }
     void abort(int rank, int code, const std::string& message) override {
       thread.tell([=, this] {
-        if (!std::exchange(set.told_end, true)) set.user.abort(rank, code, message);
+        if (!std::exchange(set.told_end, true)) set.user->abort(rank, code, message);
       });
     }
     void fault(const std::string& message, int code) override {
       thread.tell([=, this] { set.fault(node, message, code); });
     }
     void suspect(core::NodeId gateway, std::size_t cluster, const std::string& sentence) override {
-      thread.tell([=, this] { set.user.suspect(gateway, cluster, sentence); });
+      thread.tell([=, this] { set.user->suspect(gateway, cluster, sentence); });
     }
     void warning(const std::string& sentence) override {
-      thread.tell([=, this] { set.user.warning(sentence); });
+      thread.tell([=, this] { set.user->warning(sentence); });
     }
     void abandoned() override {
       thread.tell([this] {
-        if (++set.abandoned == set.members.size()) set.user.abandoned();
+        if (++set.abandoned == set.members.size()) set.user->abandoned();
+      });
+    }
+    void all_done() override {
+      thread.tell([this] {
+        if (++set.done == set.members.size()) set.user->all_done();
       });
     }
     void silence(const LinkSilence& silence) override {
-      thread.tell([=, this] { set.user.silence(silence); });
+      thread.tell([=, this] { set.user->silence(silence); });
     }
     void here(const std::string& whereabouts) override {
-      thread.tell([=, this] { set.user.here(whereabouts); });
+      thread.tell([=, this] { set.user->here(whereabouts); });
     }
     void ask(core::NodeId process, std::uint64_t number, const std::string& request) override {
-      thread.tell([=, this] { set.user.ask(process, number, request); });
+      thread.tell([=, this] { set.user->ask(process, number, request); });
     }
     void parted(const std::string& run, const std::string& sentence) override {
-      thread.tell([=, this] { set.user.parted(run, sentence); });
+      thread.tell([=, this] { set.user->parted(run, sentence); });
     }
     void rejected(const std::string& sentence) override {
       thread.tell([=, this] { set.rejected(sentence); });
@@ -96,16 +101,16 @@ struct GatewaySet::State {
     core::NodeId node;
   };
 
-  explicit State(GatewayUser& hears) : user(hears) {}
+  explicit State(GatewayUser& hears) : user(&hears) {}
 
-  GatewayUser& user;
+  GatewayUser* user;
   std::deque<News> news;  // of each member
   std::vector<GatewayMember> members;
   std::string cluster;  // whose agent this is
   std::string folder;
   std::set<std::string> told_joined;
   log::RareLines<std::string> rejections;
-  std::size_t abandoned = 0;  // of the members
+  std::size_t abandoned = 0, done = 0;  // of the members
   bool told_end = false;      // a fault or an abort
 
   /// The attendance of a cluster, from the gateway that knows most. A rank joins at all gateways or

@@ -81,6 +81,14 @@ void Peers::tell_all(const net::ControlBody& body, core::NodeId except) {
   }
 }
 
+void Peers::tell_all_gateways(const net::ControlBody& body, core::NodeId except) {
+  const auto bytes = net::encode_control(body);
+  for (auto& [node, peer] : peers_) {
+    if (peer.is_process() || peer.is_junction() || node == except || !peer.open()) continue;
+    tell(peer, core::FrameKind::Control, bytes);
+  }
+}
+
 void Peers::tell_processes(const net::ControlBody& body) {
   const auto bytes = net::encode_control(body);
   for (auto& [node, peer] : peers_) {

@@ -106,6 +106,8 @@ class Peers {
   void tell(Peer& peer, const net::ControlBody& body);
   /// All of this run that are there.
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
+  /// The same for gateways of this run.
+  void tell_all_gateways(const net::ControlBody& body, core::NodeId except = core::kNobody);
   void tell_processes(const net::ControlBody& body);
 
   /// Takes what has come from all of them. Not from a slot.

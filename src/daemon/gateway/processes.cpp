@@ -175,9 +175,9 @@ void Processes::ended(Peer& peer) {
   log::debug("{} has left", gateway_.name(peer.node));
   sharing_.forget(peer.node);
   gateway_.router.left(*peer.neighbour);
-  gateway_.act();
-  if (gateway_.closing) return gateway_.check_closed();
   if (processes_[peer.node].joined) presence_.leave(cluster_of(peer));
+  gateway_.act();
+  if (gateway_.closing) gateway_.check_closed();
 }
 
 void Processes::dead(Peer& peer, const std::string& reason) {

@@ -24,6 +24,22 @@ bool Readiness::complete(const core::World& world, int part) const {
   return clusters.size() == world.part(part).size();
 }
 
+bool Readiness::learn_done(core::NodeId gateway) {
+  return done_.size() < kMost && done_.insert(gateway).second;
+}
+
+bool Readiness::all_done(const core::World& world) const {
+  std::set<std::size_t> left;
+  for (std::size_t index = 0; index < world.clusters.size(); ++index) {
+    if (!forgotten_.contains(index) && !world.clusters[index].is_guest()) left.insert(index);
+  }
+  for (const auto& gateway : world.gateways) {
+    if (!done_.contains(gateway.node)) continue;
+    for (const std::size_t cluster : gateway.clusters) left.erase(cluster);
+  }
+  return left.empty();
+}
+
 std::vector<int> Readiness::take_ready(const core::World& world,
                                        std::span<const std::size_t> clusters,
                                        const Presence& presence) {

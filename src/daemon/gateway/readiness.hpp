@@ -1,4 +1,5 @@
-// When the processes of a part of the world may begin: all gateways have all of their own. Pure.
+// When the processes of a part of the world may begin: all gateways have all of their own. And when
+// gateways without a launcher may go: no process is left. Pure.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,11 @@ class Readiness {
   bool learn(core::NodeId gateway, int part);
   const std::set<std::pair<core::NodeId, int>>& known() const { return full_; }
 
+  /// A gateway has no process any more. False: as for `learn`.
+  bool learn_done(core::NodeId gateway);
+  /// That is so in each cluster of the run.
+  bool all_done(const core::World& world) const;
+
   /// The cluster has failed: nobody waits for its processes any more.
   void forget(std::size_t cluster) { forgotten_.insert(cluster); }
 
@@ -34,6 +40,7 @@ class Readiness {
   bool complete(const core::World& world, int part) const;
 
   std::set<std::pair<core::NodeId, int>> full_;
+  std::set<core::NodeId> done_;
   std::set<int> ready_;
   std::set<std::size_t> forgotten_;
 };

@@ -79,6 +79,7 @@ void Gateway::State::progress(Peer& peer) {
 }
 
 void Gateway::State::act() {
+  control.check_done();
   while (const auto action = router.poll()) perform(*action);
 }
 

@@ -252,13 +252,21 @@ struct Spare {
   bool operator==(const Spare&) const = default;
 };
 
+/// A gateway that has lost its launcher has no process any more. Among gateways.
+struct Done {
+  core::NodeId gateway = core::kNobody;
+  static constexpr auto kName = "done";
+  static void fields(auto& self, auto&& field) { field("gateway", self.gateway); }
+  bool operator==(const Done&) const = default;
+};
+
 }  // namespace control
 
 using ControlBody =
     std::variant<control::Joined, control::Abort, control::Fault, control::Link, control::Lost,
                  control::Without, control::Silent, control::Heard, control::Other, control::Count,
                  control::Crossed, control::Where, control::Here, control::Ask, control::Answer,
-                 control::Grown, control::Parted, control::Failed, control::Spare>;
+                 control::Grown, control::Parted, control::Failed, control::Spare, control::Done>;
 
 /// A question of this size fits a frame, even if each of its bytes is escaped in JSON.
 inline constexpr std::size_t kMostAsked = 30'000;

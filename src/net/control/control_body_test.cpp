@@ -37,7 +37,8 @@ std::vector<ControlBody> one_of_each() {
           Grown{"{\"index\":2}"},
           Parted{"isthmus-1", "it ended"},
           Failed{1, "cluster \"west\" has failed: its job has ended"},
-          Spare{3, "south", true, "cluster \"south\": it has left"}};
+          Spare{3, "south", true, "cluster \"south\": it has left"},
+          Done{9}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {

@@ -1,0 +1,121 @@
+"""The launcher is lost, and the run goes on: `isthmus run --survive`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faulty import COMPILERS, Grid, says
+from running import Running
+from waiting import eventually
+
+CLUSTERS = "[cluster.a]\n[cluster.b]\n[cluster.c]\n"
+# A chain, of which the middle stays until the ends need it no more.
+CHAIN = CLUSTERS + "".join(f"[[link]]\nbetween = {pair}\n" for pair in (["a", "b"], ["b", "c"]))
+
+
+@pytest.fixture(autouse=True)
+def place(grid: Grid) -> Iterator[Path]:
+    """The only folder in which the run may put sockets and other files of its own."""
+    with tempfile.TemporaryDirectory(prefix="left-", dir="/tmp") as folder:
+        (Path(folder) / "runs").mkdir(mode=0o700)
+        grid.environment |= dict.fromkeys(("XDG_RUNTIME_DIR", "TMPDIR", "ISTHMUS_HOME"), folder)
+        yield Path(folder)
+        left = [*Path(folder).glob("isthmus-*"), *Path(folder).glob("runs/isthmus-*")]
+        eventually(lambda: not any(path.exists() for path in left), f"that {left} go")
+
+
+@pytest.fixture(scope="module", params=["mpich", "ompi"])
+def headless(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    program = tmp_path_factory.mktemp(request.param) / "headless"
+    source = Path(__file__).with_name("headless.c")
+    subprocess.run([COMPILERS[request.param], "-o", program, source], check=True)
+    return program
+
+
+def start(grid: Grid, program: Path, *words: object) -> Running:
+    """A run of two ranks in each of three clusters."""
+    running = grid.start("--survive", "-g", "grid.toml", "-n", 6, program, grid.folder, *words)
+    says(running, "up 6\n")
+    return running
+
+
+def lose_launcher(grid: Grid, running: Running) -> None:
+    """Kills it, and waits until all clusters have noticed."""
+    running.kill()
+    running.communicate(timeout=240)
+    eventually(lambda: len(written(grid, "err")) == 3, "that three clusters go on")
+
+
+def written(grid: Grid, kind: str) -> list[str]:
+    """The texts of files of this kind, in the order of the clusters."""
+    return [path.read_text() for path in sorted(grid.folder.glob(f"isthmus-*.{kind}"))]
+
+
+def statuses(grid: Grid) -> list[str]:
+    """How the clusters have ended, once they have."""
+    eventually(lambda: len([*filter(None, written(grid, "status"))]) == 3, "that all end", 240)
+    return [text.strip() for text in written(grid, "status")]
+
+
+def check_it_goes_on(grid: Grid, running: Running) -> None:
+    lose_launcher(grid, running)
+    (grid.folder / "bell").touch()
+    assert statuses(grid) == ["0", "0", "0"]
+    out = written(grid, "out")
+    for cluster in range(3):
+        for rank in (2 * cluster, 2 * cluster + 1):
+            assert f"rank {rank}: sum 15\n" in out[cluster]
+    assert all(text.count("isthmus: ") == 1 for text in written(grid, "err"))
+    assert "MPI_ERR_SPAWN MPI_Comm_spawn: the launcher of this run is lost" in out[0]
+
+
+@pytest.mark.parametrize("text", [CLUSTERS, CHAIN], ids=["mesh", "chain"])
+def test_the_clusters_go_on(grid: Grid, headless: Path, text: str) -> None:
+    grid.write(text)
+    with start(grid, headless, "spawn") as running:
+        check_it_goes_on(grid, running)
+
+
+def test_clusters_by_ssh_go_on(remote: Grid, prefix: Path, headless: Path) -> None:
+    """Output that comes after the loss does not end them with a broken pipe."""
+    far = f"host = 'site'\nprefix = '{prefix}'\n"
+    remote.write(f"[cluster.a]\n[cluster.b]\n{far}[cluster.c]\n{far}")
+    with start(remote, headless, "spawn") as running:
+        check_it_goes_on(remote, running)
+
+
+@pytest.mark.parametrize("how", ["rank", "agent", "abort"])
+def test_a_second_failure_ends_all(grid: Grid, headless: Path, how: str) -> None:
+    """SIGTERM to one agent, as a user does, is one."""
+    grid.write(CLUSTERS)
+    with start(grid, headless, "abort" if how == "abort" else "") as running:
+        lose_launcher(grid, running)
+        if how == "rank":
+            os.kill(int((grid.folder / "2").read_text()), signal.SIGKILL)
+        elif how == "agent":
+            os.kill(grid.find("isthmusd", " agent")[1], signal.SIGTERM)
+        else:
+            (grid.folder / "bell").touch()
+        found = statuses(grid)
+    assert "0" not in found
+    if how == "abort":
+        assert found == ["7", "7", "7"]
+    else:
+        assert "all ranks end" in written(grid, "err")[0]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_launcher_that_is_told_to_end_ends_all(grid: Grid, headless: Path, times: int) -> None:
+    grid.write(CLUSTERS)
+    with start(grid, headless) as running:
+        for _ in range(times):
+            running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=240)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert not [*grid.folder.glob("isthmus-*")]
