@@ -57,6 +57,7 @@ def test_ranks_and_gateways_learn_that_the_run_survives(three):
     told = grid.installs["east"].told("configure")
     assert told["env"]["ISTHMUS_SURVIVE"] == "1"
     assert told["settings"]["survives"] is True
+    assert grid.installs["east"].told("alive")["patience"] == 600
 
 
 def test_without_survival_nothing_is_told(pair):
@@ -65,6 +66,7 @@ def test_without_survival_nothing_is_told(pair):
     told = grid.installs["east"].told("configure")
     assert "ISTHMUS_SURVIVE" not in told["env"]
     assert "survives" not in told["settings"]
+    assert "alive" not in [message["op"] for message in grid.installs["east"].heard]
 
 
 def test_an_agent_that_is_lost(three):

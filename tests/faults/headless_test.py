@@ -58,7 +58,7 @@ def written(grid: Grid, kind: str) -> list[str]:
 
 
 def statuses(grid: Grid) -> list[str]:
-    """How the clusters have ended, once they have."""
+    """Waits for the end of all clusters, and returns their statuses."""
     eventually(lambda: len([*filter(None, written(grid, "status"))]) == 3, "that all end", 240)
     return [text.strip() for text in written(grid, "status")]
 
@@ -88,6 +88,17 @@ def test_clusters_by_ssh_go_on(remote: Grid, prefix: Path, headless: Path) -> No
     remote.write(f"[cluster.a]\n[cluster.b]\n{far}[cluster.c]\n{far}")
     with start(remote, headless, "spawn") as running:
         check_it_goes_on(remote, running)
+
+
+def test_a_launcher_that_is_not_heard_is_lost(grid: Grid, headless: Path) -> None:
+    """As when its host is cut off: the connections stay, and nothing comes."""
+    grid.write(f'patience = "2 s"\n{CLUSTERS}')
+    with start(grid, headless) as running:
+        running.send_signal(signal.SIGSTOP)
+        eventually(lambda: len(written(grid, "err")) == 3, "that three clusters go on")
+        (grid.folder / "bell").touch()
+        assert statuses(grid) == ["0", "0", "0"]
+        running.kill()
 
 
 @pytest.mark.parametrize("how", ["rank", "agent", "abort"])

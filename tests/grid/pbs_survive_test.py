@@ -74,10 +74,16 @@ def test_nothing_is_spawned_where_a_part_has_left(pbs: Pbs, programs):  # noqa: 
 
 
 def test_the_launcher_is_killed(pbs: Pbs, programs):  # noqa: F811
-    """All ends, since nobody decides any more which cluster has failed."""
+    """The parts go on without it, and files beside the ranks have their output."""
+    where = f'wdir = "{pbs.folder}"'
+    pbs.grid.write_text(pbs.grid.read_text().replace("scheduler", f"{where}\nscheduler"))
     job = steady(pbs, programs)
     os.kill(json.loads((job / "process.json").read_text())["pid"], signal.SIGKILL)
+    eventually(lambda: len([*pbs.folder.rglob("isthmus-*.err")]) == 2, "that both parts go on")
+    (pbs.folder / "bell").touch()
     eventually(pbs.all_over, "the end of both jobs")
+    texts = {path.suffix: path.read_text() for path in pbs.folder.rglob("isthmus-*-east.*")}
+    assert (texts[".out"], texts[".status"]) == ("4 of 4 ranks\n", "0\n")
     assert "lost: its process is gone" in pbs.isthmus("jobs").stdout
     done = pbs.isthmus("attach", job.name)
     assert (done.returncode, done.stdout) == (1, "up\n")

@@ -78,3 +78,26 @@ def test_a_spare_part_comes_from_its_queue_when_it_is_needed(queues):
     places = [done.stderr.find(f"isthmus: cluster {line}") for line in lines]
     assert places == sorted(places), done.stderr
     assert places[0] >= 0, done.stderr
+
+
+def test_the_host_of_the_launcher_is_cut_off(queues):
+    """Longer than the patience. Its connections stay, and the parts go on without it."""
+    grid = queues.folder / "grid.toml"
+    text = queues.on("a", "sh", "-c", "cat $ISTHMUS_GRID").stdout
+    where = f'wdir = "{queues.folder}"'
+    grid.write_text(f'patience = "10 s"\n{text.replace("scheduler", where + chr(10) + "scheduler")}')
+    job = steady(queues, "-g", grid)
+    try:
+        assert queues.on("a", "ip", "rule", "add", "priority", 1, "blackhole").returncode == 0
+        eventually(lambda: len(written(queues, "err")) == 2, "that both parts go on", 90)
+        (queues.folder / "bell").touch()
+        eventually(lambda: written(queues, "status") == ["0\n", "0\n"], "the end of both parts")
+        assert "4 of 4 ranks\n" in written(queues, "out")
+    finally:
+        queues.on("a", "ip", "rule", "del", "priority", 1)
+    assert submitting.until_ended(queues, job)["status"] != 0  # as far as its process knows
+
+
+def written(queues: Queues, kind: str) -> list[str]:
+    """What is in files of this kind that parts have written by themselves."""
+    return [path.read_text() for path in queues.folder.rglob(f"isthmus-*.{kind}")]

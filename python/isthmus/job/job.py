@@ -32,6 +32,7 @@ from isthmus.run.bringup import BringUp
 from isthmus.run.closing import Closing
 from isthmus.run.extending import Extending
 from isthmus.run.growing import Growing
+from isthmus.run.heartbeat import Heartbeat
 from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
 from isthmus.run.newcomers import Newcomers
@@ -107,6 +108,7 @@ class Job:
         parts = self._members, self._extensions, self._surviving, self._reasons, self._ending
         self._losses = Losses(plan, *parts, voice, self._release)
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
+        self._heartbeat = Heartbeat(self._members, plan.patience if plan.survival else None)
         self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None
         self._input: InputRelay | None = None
@@ -118,7 +120,7 @@ class Job:
         self._signals.listen()
         if trouble := await self._lookout.open():
             self._voice.narrate(f"`isthmus ps` and `isthmus top` will not see this run: {trouble}")
-        suspension = Suspension(self._members)
+        suspension = Suspension(self._members, self._heartbeat)
         timer = None
         if self._options.timeout is not None:
             timer = loop.call_later(self._options.timeout, self._out_of_time)
@@ -241,6 +243,7 @@ class Job:
         )
         self._losses.begin(self._spawning, extending, self._revival)
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
+        self._heartbeat.begin()
         if ours:
             self._input = InputRelay(self._send_stdin)
         if not self._plan.alone:

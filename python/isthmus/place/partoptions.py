@@ -263,8 +263,9 @@ class PartOptions:
         bool,
         Option(
             help="Go on without clusters that fail. A cluster fails when one of its ranks dies, or "
-            "when the others do not reach it. Calls that need it end with errors. The keys "
-            "'survive' and 'may_leave' of a grid file do the same.",
+            "when the others do not reach it. Calls that need it end with errors. If this command "
+            "is killed, they go on without it. The keys 'survive' and 'may_leave' of a grid file "
+            "do the same.",
         ),
     ] = False
     min_clusters: Annotated[

@@ -20,12 +20,15 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 if TYPE_CHECKING or __package__:
     from isthmus.queues.partline import JoinError, Key, Stream, connect, read_line, say_to
 else:  # beside a batch script
     from partline import JoinError, Key, Stream, connect, read_line, say_to
 CONNECT_LIMIT = 600.0  # after so many it is taken for gone
 AGENT_LIMIT = 60.0  # the same for a further connection, of an agent
+END_LIMIT = 5.0  # between the end of an agent's output and its own
 SILENCE_LIMIT = 300.0  # the orchestrator says something each minute while others are awaited
 
 
@@ -70,9 +73,11 @@ class Bridge(threading.Thread):
     agent ends the connection. The end of that is the end of its input: then it ends, or goes on
     without the orchestrator, and its output is dropped."""
 
-    def __init__(self, stream: Stream, command: list[str]) -> None:
+    def __init__(self, stream: Stream, command: list[str], alone: Callable[[], None]) -> None:
+        """Calls `alone` if the agent goes on after it has closed its output."""
         super().__init__(daemon=True)
         self.stream = stream
+        self.alone = alone
         self.agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self) -> None:
@@ -86,6 +91,10 @@ class Bridge(threading.Thread):
             except OSError:
                 lost = True
                 self.stream.hang_up()
+        try:
+            self.agent.wait(END_LIMIT)
+        except subprocess.TimeoutExpired:  # it does not hear the orchestrator any more
+            self.alone()
         self.agent.wait()
         self.stream.hang_up()
 
@@ -145,7 +154,7 @@ class Agents:
         try:
             stream = connect(self._addresses, self._key, AGENT_LIMIT)
             stream.settimeout(None)
-            bridge = Bridge(stream, self._command)
+            bridge = Bridge(stream, self._command, self._stream.hang_up)
             say_to(stream, op="agent", number=number)
         except (JoinError, OSError) as error:
             say(f"an agent cannot be started: {error}")

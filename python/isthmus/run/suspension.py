@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 
+from isthmus.run.heartbeat import Heartbeat
 from isthmus.run.members import Members
 
 _PAUSE_LIMIT = 2.0  # seconds that agents have to stop their ranks before the launcher stops
@@ -12,9 +13,10 @@ _PAUSE_LIMIT = 2.0  # seconds that agents have to stop their ranks before the la
 class Suspension:
     """Handles SIGTSTP until `stop`, unless it is ignored, as it is without job control."""
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: Members, heartbeat: Heartbeat) -> None:
         """In a running loop."""
         self._members = members
+        self._heartbeat = heartbeat
         self._loop = asyncio.get_running_loop()
         self._under_way = False
         self._handled = signal.getsignal(signal.SIGTSTP) is not signal.SIG_IGN
@@ -36,6 +38,7 @@ class Suspension:
         def paused() -> bool:
             return all(m.paused or m.exited or m.lost for m in running)
 
+        self._heartbeat.rest()
         for member in running:
             member.paused = False
             self._members.later(member.agent.send("pause"))
@@ -47,4 +50,5 @@ class Suspension:
         self._loop.add_signal_handler(signal.SIGTSTP, self._suspend)
         for member in running:
             self._members.later(member.agent.send("resume"))
+        self._heartbeat.begin_again()
         self._under_way = False

@@ -39,6 +39,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
+constexpr int kParts = 8;        // of the patience with a launcher
 constexpr int kAbandoned = 75;  // the status that tells the launcher so
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
@@ -77,6 +78,8 @@ class Agent {
   void signal(const ControlMessage& message);
   void pause(const ControlMessage& message);
   void resume(const ControlMessage& message);
+  void hear_alive(const ControlMessage& message);
+  void listen_on();
   void kill(const ControlMessage& message);
   std::chrono::milliseconds launcher_grace() const;
   void count(const ControlMessage& message);
@@ -110,7 +113,7 @@ class Agent {
   asio::io_context context_;
   ControlChannel channel_;
   asio::signal_set signals_;
-  asio::steady_timer flush_timer_, count_timer_;
+  asio::steady_timer flush_timer_, count_timer_, alive_timer_;
   std::string launcher_;  // the name of the native one
   std::chrono::steady_clock::time_point flush_deadline_;
 
@@ -130,6 +133,8 @@ class Agent {
   RankJob job_;
   std::unique_ptr<Alone> alone_;  // the launcher is lost, and the run goes on
   bool all_done_ = false;         // then: no rank is left in the run
+  std::chrono::milliseconds patience_{};  // with the launcher; 0: it may be silent
+  int silences_ = 0;                      // parts of it in which nothing was heard
   bool dismissed_ = false;        // the launcher has ended the ranks, or this agent
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
@@ -145,6 +150,7 @@ Agent::Agent(const AgentOptions& options)
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
       flush_timer_(context_),
       count_timer_(context_),
+      alive_timer_(context_),
       job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
@@ -193,6 +199,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
+                                                       {"alive", &Agent::hear_alive},
                                                        {"end", &Agent::end}};
   if (ending_.stopping) return;
   const std::string op = message.op();
@@ -444,6 +451,26 @@ void Agent::pause(const ControlMessage&) {
 
 void Agent::resume(const ControlMessage&) { job_.resume(); }
 
+void Agent::hear_alive(const ControlMessage& message) {
+  patience_ = read_alive(message.body);
+  silences_ = 0;
+  listen_on();
+}
+
+// In parts: after a stop of this process, what has come meanwhile is read before the next.
+void Agent::listen_on() {
+  alive_timer_.cancel();
+  if (patience_.count() == 0) return;
+  alive_timer_.expires_after(patience_ / kParts);
+  alive_timer_.async_wait([this](const std::error_code& error) {
+    if (error || alone_ || ending_.stopping) return;
+    silences_ = channel_.held() ? 0 : silences_ + 1;
+    if (silences_ <= kParts) return listen_on();
+    log::warn("the launcher is silent for longer than the patience of links");
+    channel_.hang_up();
+  });
+}
+
 void Agent::kill(const ControlMessage& message) {
   dismissed_ = true;
   const auto own = launcher_grace();
@@ -574,7 +601,7 @@ void Agent::go_on_alone() {
                       gateways_->answer(process, number, reply);
                     },
                     .end = [this](int status) {
-                      ending_.broken = orderly_ = true;
+                      ending_.broken = true;
                       stop(status);
                     },
                     .all_done = [this] {
@@ -604,9 +631,7 @@ void Agent::job_ended_alone() {
 }
 
 void Agent::leave_if_done() {
-  if (!all_done_ || job_.running()) return;
-  orderly_ = true;
-  stop(0);
+  if (all_done_ && !job_.running()) stop(0);
 }
 
 void Agent::send_error(const std::string& sentence, const std::string& remedy) {
@@ -617,6 +642,7 @@ void Agent::send_error(const std::string& sentence, const std::string& remedy) {
 void Agent::stop(int status) {
   if (ending_.stopping) return;
   ending_.stopping = true;
+  if (alone_) orderly_ = true;  // the others notice at once
   status_ = status;
   if (job_.running()) {
     job_.kill(launcher_grace());

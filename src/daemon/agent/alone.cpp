@@ -23,7 +23,7 @@ FileDescriptor open_file(const std::string& path) {
   return FileDescriptor(::open(path.c_str(), kFlags, 0666));
 }
 
-// What a full disk does not take is lost.
+// A full disk loses the rest.
 void write_all(const FileDescriptor& file, std::string_view bytes) {
   while (file && !bytes.empty()) {
     const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
@@ -33,7 +33,7 @@ void write_all(const FileDescriptor& file, std::string_view bytes) {
   }
 }
 
-// What needs no launcher succeeds; all else has the error class of docs/control.md.
+// Requests that need no launcher succeed. Others get the error class of docs/control.md.
 json reply_without_launcher(const json& request) {
   static const std::map<std::string, std::string> classes{
       {"spawn", "spawn"},   {"open", "port"},       {"accept", "port"}, {"connect", "port"},

@@ -67,7 +67,7 @@ void ControlChannel::hold(bool held) {
 }
 
 void ControlChannel::send(nlohmann::json body, std::string_view bytes) {
-  if (dropped_) return;
+  if (dropped_ || !out_.is_open()) return;
   queue_ += encode(std::move(body), bytes);
   if (!full_ && queue_.size() - written_ > kHighWater) events_.congested(full_ = true);
   write();
@@ -78,7 +78,7 @@ void ControlChannel::write() {
   writing_ = true;
   out_.async_wait(stream_descriptor::wait_write, [this](std::error_code error) {
     writing_ = false;
-    if (dropped_) return;
+    if (dropped_ || error == asio::error::operation_aborted) return;
     if (!error) written_ += out_.write_some(asio::buffer(queue_) + written_, error);
     if (error && error != asio::error::would_block) {
       written_ = queue_.size();  // nobody reads: the same as the end of input
@@ -93,6 +93,14 @@ void ControlChannel::write() {
     }
     write();
   });
+}
+
+void ControlChannel::hang_up() {
+  std::error_code ignored;
+  out_.close(ignored);
+  queue_.clear();
+  written_ = 0;
+  close({});
 }
 
 void ControlChannel::drop() {

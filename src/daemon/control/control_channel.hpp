@@ -30,6 +30,9 @@ class ControlChannel {
   bool idle() const { return queue_.empty(); }  ///< all that was sent is written
   /// All that came was read, and ended with a whole message.
   bool read_whole() const { return !held_ && decoder_.empty(); }
+  bool held() const { return held_; }
+  /// Closes both descriptors, as if the other end had closed.
+  void hang_up();
   /// The other end is gone: what was sent, and what is sent from now on, is dropped.
   void drop();
   /// While held, nothing is read, so the launcher's writes wait. It still notices if the other end

@@ -325,6 +325,13 @@ PartRequest read_part(const json& body) {
   return {keys.get<std::string>("run"), keys.get<std::string>("message")};
 }
 
+std::chrono::milliseconds read_alive(const json& body) {
+  const Keys keys(body, "alive");
+  const auto seconds = keys.get<double>("patience");
+  if (!(seconds >= 0 && seconds < 1e6)) keys.wrong("patience", "must be a number of seconds");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 FailedRequest read_failed(const json& body) {
   const Keys keys(body, "failed");
   return {static_cast<std::size_t>(keys.count("cluster", 0)), keys.get<std::string>("message")};

@@ -159,6 +159,8 @@ GrowRequest read_grow(const nlohmann::json& body);
 JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
+/// The patience of `alive`. Zero: the launcher stops for a while.
+std::chrono::milliseconds read_alive(const nlohmann::json& body);
 FailedRequest read_failed(const nlohmann::json& body);
 net::control::Spare read_spare(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);

@@ -31,8 +31,8 @@ class Control {
   void take(Peer& from, const core::InFrame& frame);
   /// The world is known, or has grown: some part of it may be ready.
   void check_ready();
-  /// From now on, tells the other gateways when no process is left here, and the user when none is
-  /// left in the run.
+  /// The launcher is lost. Tells the other gateways when no process is left here, and the user when
+  /// none is left in the run.
   void go_on_alone() { alone_ = true; }
   /// To be called when a process may have left.
   void check_done();

@@ -151,6 +151,35 @@ TEST_F(ControlTest, NewsOfAnotherGatewayThatIsDoneWithoutIsPassedOn) {
   EXPECT_FALSE(first_.driver->closed());
 }
 
+TEST_F(ControlTest, WithoutALauncherItIsOverWhenNoProcessIsLeftAnywhere) {
+  for (Peer* process : {&first_, &second_}) take(*process, said::Joined{process->node, 0});
+  take(relay_, said::Done{PartsTestbed::kOther});
+  EXPECT_THAT(gateway_->told(other_), testing::Contains(net::ControlBody(said::Done{PartsTestbed::kOther})));
+  presence_.leave(0);
+  presence_.leave(0);
+  control_.check_done();
+  EXPECT_EQ(gateway_->told_all_done, 0);  // the launcher will say
+  control_.go_on_alone();
+  control_.check_done();
+  control_.check_done();
+  EXPECT_EQ(gateway_->told_all_done, 1);
+  EXPECT_THAT(gateway_->told(relay_), testing::Contains(net::ControlBody(said::Done{PartsTestbed::kSelf})));
+}
+
+TEST_F(ControlTest, ItIsNotOverWhileAProcessIsHere) {
+  for (Peer* process : {&first_, &second_}) take(*process, said::Joined{process->node, 0});
+  take(relay_, said::Done{PartsTestbed::kOther});
+  presence_.leave(0);
+  control_.go_on_alone();
+  control_.check_done();
+  EXPECT_EQ(gateway_->told_all_done, 0);
+}
+
+TEST_F(ControlTest, AProcessCannotSayThatAGatewayIsDone) {
+  take(first_, said::Done{PartsTestbed::kOther});
+  EXPECT_TRUE(readiness_.learn_done(PartsTestbed::kOther));
+}
+
 TEST_F(ControlTest, WhatCannotBeReadIsIgnored) {
   const std::vector<std::byte> nonsense(5, std::byte{'{'});
   core::InFrame frame;

@@ -59,6 +59,7 @@ struct PartsTestbed final : Common, PeerKind, GatewayUser {
     told_suspicions.emplace_back(cluster, text);
   }
   void abandoned() override { told_abandoned = true; }
+  void all_done() override { ++told_all_done; }
 
   Peer& add(core::NodeId node) { return peers.add(node, peers.settings(node), *this); }
 
@@ -106,6 +107,7 @@ struct PartsTestbed final : Common, PeerKind, GatewayUser {
   std::string told_here;
   int told_fault = 0;
   std::vector<std::pair<std::size_t, std::string>> told_suspicions;
+  int told_all_done = 0;
   bool told_abandoned = false;
 
  private:

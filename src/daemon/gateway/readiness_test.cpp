@@ -37,6 +37,23 @@ TEST(Readiness, RemembersNoMoreGatewaysThanAnyGridHas) {
   EXPECT_FALSE(readiness.learn(kHere, -1));
 }
 
+TEST(Readiness, AllIsDoneWhenSomeGatewayOfEachClusterSaysSo) {
+  Readiness readiness;
+  EXPECT_TRUE(readiness.learn_done(kHere + 1));
+  EXPECT_FALSE(readiness.learn_done(kHere + 1));
+  EXPECT_FALSE(readiness.all_done(two_parts()));
+  EXPECT_TRUE(readiness.learn_done(kHere + 2));
+  EXPECT_TRUE(readiness.all_done(two_parts()));
+}
+
+TEST(Readiness, WhatHasFailedNeedNotBeDone) {
+  Readiness readiness;
+  readiness.learn_done(kHere);
+  EXPECT_FALSE(readiness.all_done(two_parts()));
+  readiness.forget(1);
+  EXPECT_TRUE(readiness.all_done(two_parts()));
+}
+
 TEST(Readiness, APartIsReadyOnceWhenSomeGatewayOfEachClusterSaysSo) {
   const core::World world = two_parts();
   const std::vector<std::size_t> clusters{0, 2};
