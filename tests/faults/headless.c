@@ -1,6 +1,6 @@
 /* headless FOLDER [spawn|abort]: each rank writes its process id into a file there that its rank
-   names. Then all add their ranks over all clusters until the file "bell" exists, and print the last
-   sum. Rank 0 prints what MPI_Comm_spawn says, or calls MPI_Abort. */
+   names. Then all add their ranks over all clusters until the file "bell" exists, and print the
+   last sum. Rank 0 prints what MPI_Comm_spawn says, or calls MPI_Abort. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

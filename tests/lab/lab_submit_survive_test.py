@@ -85,7 +85,9 @@ def test_the_host_of_the_launcher_is_cut_off(queues):
     grid = queues.folder / "grid.toml"
     text = queues.on("a", "sh", "-c", "cat $ISTHMUS_GRID").stdout
     where = f'wdir = "{queues.folder}"'
-    grid.write_text(f'patience = "10 s"\n{text.replace("scheduler", where + chr(10) + "scheduler")}')
+    grid.write_text(
+        f'patience = "10 s"\n{text.replace("scheduler", where + chr(10) + "scheduler")}'
+    )
     job = steady(queues, "-g", grid)
     try:
         assert queues.on("a", "ip", "rule", "add", "priority", 1, "blackhole").returncode == 0

@@ -1,5 +1,5 @@
-"""Lets agents know that the launcher is there. In a run that survives, those that do not hear it for
-longer than the patience of links go on without it (docs/surviving.md)."""
+"""Lets agents know that the launcher is there. In a run that survives, those that do not hear it
+for longer than the patience of links go on without it (docs/surviving.md)."""
 
 import asyncio
 

@@ -39,7 +39,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
-constexpr int kParts = 8;        // of the patience with a launcher
+constexpr int kParts = 8;       // of the patience with a launcher
 constexpr int kAbandoned = 75;  // the status that tells the launcher so
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
@@ -131,12 +131,12 @@ class Agent {
   std::map<std::string, bool> spares_;  // for it: those that have joined, and whether they stay
   Surroundings around_;                 // from `link`
   RankJob job_;
-  std::unique_ptr<Alone> alone_;  // the launcher is lost, and the run goes on
-  bool all_done_ = false;         // then: no rank is left in the run
+  std::unique_ptr<Alone> alone_;          // the launcher is lost, and the run goes on
+  bool all_done_ = false;                 // then: no rank is left in the run
   std::chrono::milliseconds patience_{};  // with the launcher; 0: it may be silent
   int silences_ = 0;                      // parts of it in which nothing was heard
-  bool dismissed_ = false;        // the launcher has ended the ranks, or this agent
-  bool orderly_ = false;  // stopping because the launcher said so
+  bool dismissed_ = false;                // the launcher has ended the ranks, or this agent
+  bool orderly_ = false;                  // stopping because the launcher said so
   int status_ = 0;
   int ranks_status_ = 0;  // once they have ended
 };
@@ -596,22 +596,24 @@ void Agent::go_on_alone() {
   }
   alone_ = std::make_unique<Alone>(
       std::move(name), folders,
-      Alone::Events{.answer = [this](core::NodeId process, std::uint64_t number,
-                                     const std::string& reply) {
-                      gateways_->answer(process, number, reply);
-                    },
-                    .end = [this](int status) {
-                      ending_.broken = true;
-                      stop(status);
-                    },
-                    .all_done = [this] {
-                      all_done_ = true;
-                      asio::post(context_, [this] { leave_if_done(); });
-                    },
-                    .abandoned = [this] { abandon(); }});
-  alone_->say(fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
-                          "{} on {} is its agent: SIGTERM to that ends the run",
-                          configure_->job, configure_->cluster, getpid(), host_name()));
+      Alone::Events{
+          .answer = [this](core::NodeId process, std::uint64_t number,
+                           const std::string& reply) { gateways_->answer(process, number, reply); },
+          .end =
+              [this](int status) {
+                ending_.broken = true;
+                stop(status);
+              },
+          .all_done =
+              [this] {
+                all_done_ = true;
+                asio::post(context_, [this] { leave_if_done(); });
+              },
+          .abandoned = [this] { abandon(); }});
+  alone_->say(
+      fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
+                  "{} on {} is its agent: SIGTERM to that ends the run",
+                  configure_->job, configure_->cluster, getpid(), host_name()));
   job_.go_on_alone([this](int fd, std::string_view bytes) { alone_->output(fd, bytes); });
   channel_.drop();
   for (const auto& [question, text] : reports_.unanswered()) {

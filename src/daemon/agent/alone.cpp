@@ -36,7 +36,7 @@ void write_all(const FileDescriptor& file, std::string_view bytes) {
 // Requests that need no launcher succeed. Others get the error class of docs/control.md.
 json reply_without_launcher(const json& request) {
   static const std::map<std::string, std::string> classes{
-      {"spawn", "spawn"},   {"open", "port"},       {"accept", "port"}, {"connect", "port"},
+      {"spawn", "spawn"},     {"open", "port"},         {"accept", "port"}, {"connect", "port"},
       {"publish", "service"}, {"unpublish", "service"}, {"lookup", "name"}};
   const auto found = request.find("do");
   const std::string what =

@@ -13,9 +13,9 @@
 
 namespace isthmus::daemon {
 
-/// At most one job. Its output goes to the channel as it comes, or where `go_on_alone` says. The channel is held while ranks do
-/// not read their standard input. Calls that have no effect before the start or after the end say
-/// so. Other calls then throw Failure.
+/// At most one job. Its output goes to the channel as it comes, or where `go_on_alone` says. The
+/// channel is held while ranks do not read their standard input. Calls that have no effect before
+/// the start or after the end say so. Other calls then throw Failure.
 class RankJob {
  public:
   /// `ended` is given waitpid's status, once, when all output has been sent.

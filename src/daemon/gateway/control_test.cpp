@@ -154,7 +154,8 @@ TEST_F(ControlTest, NewsOfAnotherGatewayThatIsDoneWithoutIsPassedOn) {
 TEST_F(ControlTest, WithoutALauncherItIsOverWhenNoProcessIsLeftAnywhere) {
   for (Peer* process : {&first_, &second_}) take(*process, said::Joined{process->node, 0});
   take(relay_, said::Done{PartsTestbed::kOther});
-  EXPECT_THAT(gateway_->told(other_), testing::Contains(net::ControlBody(said::Done{PartsTestbed::kOther})));
+  EXPECT_THAT(gateway_->told(other_),
+              testing::Contains(net::ControlBody(said::Done{PartsTestbed::kOther})));
   presence_.leave(0);
   presence_.leave(0);
   control_.check_done();
@@ -163,7 +164,8 @@ TEST_F(ControlTest, WithoutALauncherItIsOverWhenNoProcessIsLeftAnywhere) {
   control_.check_done();
   control_.check_done();
   EXPECT_EQ(gateway_->told_all_done, 1);
-  EXPECT_THAT(gateway_->told(relay_), testing::Contains(net::ControlBody(said::Done{PartsTestbed::kSelf})));
+  EXPECT_THAT(gateway_->told(relay_),
+              testing::Contains(net::ControlBody(said::Done{PartsTestbed::kSelf})));
 }
 
 TEST_F(ControlTest, ItIsNotOverWhileAProcessIsHere) {

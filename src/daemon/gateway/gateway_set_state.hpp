@@ -111,7 +111,7 @@ struct GatewaySet::State {
   std::set<std::string> told_joined;
   log::RareLines<std::string> rejections;
   std::size_t abandoned = 0, done = 0;  // of the members
-  bool told_end = false;      // a fault or an abort
+  bool told_end = false;                // a fault or an abort
 
   /// The attendance of a cluster, from the gateway that knows most. A rank joins at all gateways or
   /// at none.
