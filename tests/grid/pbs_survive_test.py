@@ -26,7 +26,9 @@ def spare(pbs: Pbs, cluster: str) -> None:  # noqa: F811
 
 
 def steady(pbs: Pbs, programs: Path, *options: object) -> Path:  # noqa: F811
-    """Sums over all living ranks, which go on."""
+    """Sums over all living ranks, which go on. Their files are in the test's folder."""
+    where = f'wdir = "{pbs.folder}"'
+    pbs.grid.write_text(pbs.grid.read_text().replace("scheduler", f"{where}\nscheduler"))
     words: list[object] = []
     for cluster, library in (("east", "mpich4"), ("west", "openmpi4")):
         program = mpis.ALL[library].build(STEADY, programs)
@@ -75,8 +77,6 @@ def test_nothing_is_spawned_where_a_part_has_left(pbs: Pbs, programs):  # noqa: 
 
 def test_the_launcher_is_killed(pbs: Pbs, programs):  # noqa: F811
     """The parts go on without it, and files beside the ranks have their output."""
-    where = f'wdir = "{pbs.folder}"'
-    pbs.grid.write_text(pbs.grid.read_text().replace("scheduler", f"{where}\nscheduler"))
     job = steady(pbs, programs)
     os.kill(json.loads((job / "process.json").read_text())["pid"], signal.SIGKILL)
     eventually(lambda: len([*pbs.folder.rglob("isthmus-*.err")]) == 2, "that both parts go on")
