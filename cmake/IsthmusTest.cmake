@@ -32,5 +32,6 @@ function(isthmus_test)
       set_target_properties(${T_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
   endif()
-  gtest_discover_tests(${T_NAME} PROPERTIES TIMEOUT 120 LABELS ${label})
+  # A loaded machine takes longer than CMake's 5 s to start an instrumented program.
+  gtest_discover_tests(${T_NAME} DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 120 LABELS ${label})
 endfunction()

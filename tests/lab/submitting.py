@@ -122,8 +122,9 @@ def opened(standing, folder: Path) -> Iterator[Queues]:
     for site in "ab":
         made.resume(site)
         made.on(site, "scancel", "--user=root")
+    # A controller that was cut off may take minutes to hear that a job has ended.
     for site in "ab":
-        eventually(lambda s=site: not queue(made.lab, s), f"the end of the jobs of {site}")
+        eventually(lambda s=site: not queue(made.lab, s), f"the end of the jobs of {site}", 240)
 
 
 def steady(queues: Queues, *options: object) -> Path:
