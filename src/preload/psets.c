@@ -13,8 +13,14 @@
 #include "stub.h"
 
 #define EXPORTED __attribute__((visibility("default")))
-/* A tool's MPI_X calls PMPI_X. */
-#define ALSO(function) EXPORTED __attribute__((alias(#function)))
+/* A tool that is linked to the program comes behind this library. Its MPI_X has its turn before
+ * PMPI_X, which it calls. */
+#define WITH_TOOLS(name, parameters, arguments)                                     \
+  EXPORTED int MPI_##name parameters;                                               \
+  int MPI_##name parameters {                                                       \
+    __typeof__(&PMPI_##name) tool;                                                  \
+    return find_tool("MPI_" #name, &tool) ? tool arguments : PMPI_##name arguments; \
+  }
 
 typedef void* handle; /* an int or a pointer */
 
@@ -23,19 +29,22 @@ enum { most_sets = 16 }; /* grids within grids, and the cluster */
 static char own_sets[most_sets][256];
 static int own_count; /* 0: not started for such a job */
 
-/* Stores the native function behind `name` in `*function`. */
+/* Stores the native function `name` in `*function`. */
 static void find_native(const char* name, void* function) {
-  char path[PATH_MAX];
-  void* found = dlsym(RTLD_NEXT, name);
-  if (!found && isthmus_find_loaded(libraries, path, sizeof path)) { /* Python loads it locally */
-    void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) found = dlsym(library, name);
-  }
+  void* const found = isthmus_next(name, libraries); /* Python loads it locally */
   if (!found) {
     fprintf(stderr, "isthmus: this function is missing in the MPI library: %s\n", name);
     exit(1);
   }
   memcpy(function, &found, sizeof found);
+}
+
+/* Whether a tool's function comes next; then stores it. */
+static int find_tool(const char* name, void* function) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (!found || isthmus_is_in(libraries, found)) return 0;
+  memcpy(function, &found, sizeof found);
+  return 1;
 }
 
 static const char* native_name(const char* name) {
@@ -45,19 +54,20 @@ static const char* native_name(const char* name) {
   return name;
 }
 
-EXPORTED int MPI_Session_get_num_psets(handle session, handle info, int* number);
-int MPI_Session_get_num_psets(handle session, handle info, int* number) {
+EXPORTED int PMPI_Session_get_num_psets(handle session, handle info, int* number);
+int PMPI_Session_get_num_psets(handle session, handle info, int* number) {
   int (*call)(handle, handle, int*);
   find_native("PMPI_Session_get_num_psets", &call);
   const int code = call(session, info, number);
   if (code == 0) *number += own_count;
   return code;
 }
-ALSO(MPI_Session_get_num_psets) int PMPI_Session_get_num_psets(handle, handle, int*);
+WITH_TOOLS(Session_get_num_psets, (handle session, handle info, int* number),
+           (session, info, number))
 
 /* The native sets come first. A length of 0 asks for the one needed. */
-EXPORTED int MPI_Session_get_nth_pset(handle session, handle info, int n, int* length, char* name);
-int MPI_Session_get_nth_pset(handle session, handle info, int n, int* length, char* name) {
+EXPORTED int PMPI_Session_get_nth_pset(handle session, handle info, int n, int* length, char* name);
+int PMPI_Session_get_nth_pset(handle session, handle info, int n, int* length, char* name) {
   int (*count)(handle, handle, int*);
   int (*call)(handle, handle, int, int*, char*);
   int natives = 0;
@@ -71,23 +81,26 @@ int MPI_Session_get_nth_pset(handle session, handle info, int n, int* length, ch
   *length = (int)strlen(set) + 1;
   return 0;
 }
-ALSO(MPI_Session_get_nth_pset) int PMPI_Session_get_nth_pset(handle, handle, int, int*, char*);
+WITH_TOOLS(Session_get_nth_pset, (handle session, handle info, int n, int* length, char* name),
+           (session, info, n, length, name))
 
-EXPORTED int MPI_Session_get_pset_info(handle session, const char* name, handle* info);
-int MPI_Session_get_pset_info(handle session, const char* name, handle* info) {
+EXPORTED int PMPI_Session_get_pset_info(handle session, const char* name, handle* info);
+int PMPI_Session_get_pset_info(handle session, const char* name, handle* info) {
   int (*call)(handle, const char*, handle*);
   find_native("PMPI_Session_get_pset_info", &call);
   return call(session, native_name(name), info);
 }
-ALSO(MPI_Session_get_pset_info) int PMPI_Session_get_pset_info(handle, const char*, handle*);
+WITH_TOOLS(Session_get_pset_info, (handle session, const char* name, handle* info),
+           (session, name, info))
 
-EXPORTED int MPI_Group_from_session_pset(handle session, const char* name, handle* group);
-int MPI_Group_from_session_pset(handle session, const char* name, handle* group) {
+EXPORTED int PMPI_Group_from_session_pset(handle session, const char* name, handle* group);
+int PMPI_Group_from_session_pset(handle session, const char* name, handle* group) {
   int (*call)(handle, const char*, handle*);
   find_native("PMPI_Group_from_session_pset", &call);
   return call(session, native_name(name), group);
 }
-ALSO(MPI_Group_from_session_pset) int PMPI_Group_from_session_pset(handle, const char*, handle*);
+WITH_TOOLS(Group_from_session_pset, (handle session, const char* name, handle* group),
+           (session, name, group))
 
 /* Open MPI 5 has from its launcher that the program is isthmusd; `isthmusd exec` sets the variables
  * that older versions read. */
@@ -102,25 +115,26 @@ static void name_the_program(void) {
   set(info, "argv", arguments ? arguments : command); /* as without arguments natively */
 }
 
-EXPORTED int MPI_Init(int* argc, char*** argv);
-int MPI_Init(int* argc, char*** argv) {
+EXPORTED int PMPI_Init(int* argc, char*** argv);
+int PMPI_Init(int* argc, char*** argv) {
   int (*call)(int*, char***);
   find_native("PMPI_Init", &call);
   const int code = call(argc, argv);
   if (code == 0) name_the_program();
   return code;
 }
-ALSO(MPI_Init) int PMPI_Init(int*, char***);
+WITH_TOOLS(Init, (int* argc, char*** argv), (argc, argv))
 
-EXPORTED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+EXPORTED int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided);
+int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   int (*call)(int*, char***, int, int*);
   find_native("PMPI_Init_thread", &call);
   const int code = call(argc, argv, required, provided);
   if (code == 0) name_the_program();
   return code;
 }
-ALSO(MPI_Init_thread) int PMPI_Init_thread(int*, char***, int, int*);
+WITH_TOOLS(Init_thread, (int* argc, char*** argv, int required, int* provided),
+           (argc, argv, required, provided))
 
 /* The name of this library in a list separated by colons or spaces; its own variable has the
  * name. */

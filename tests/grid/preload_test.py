@@ -142,7 +142,7 @@ def build_tool(mpi: mpis.Mpi, folder: Path) -> Path:
     return out
 
 
-TRACE = ["received 42", "tool after", "tool before"]
+TRACE = ["received 42", "tool after", "tool before", "tool begins"]
 
 
 @EVERY_MPI
@@ -160,7 +160,8 @@ def test_a_tool_linked_into_the_program(mpi: mpis.Mpi, tmp_path: Path) -> None:
     program = tmp_path / "traced"
     rpath = f"-Wl,-rpath,{tmp_path}"
     subprocess.run([mpi.cc, TRACED, tool, rpath, "-o", program], check=True)
-    assert lines(start([mpi.mpirun, "-n", 1, "--", program], [stub(mpi)])) == TRACE
+    for library in (stub(mpi), LIBDIR / "libisthmus-psets.so"):
+        assert lines(start([mpi.mpirun, "-n", 1, "--", program], [library])) == TRACE
 
 
 @EVERY_MPI
