@@ -106,9 +106,10 @@ WITH_TOOLS(Group_from_session_pset, (handle session, const char* name, handle* g
  * that older versions read. */
 static void name_the_program(void) {
   int (*set)(handle, const char*, const char*);
-  void* const info = dlsym(RTLD_DEFAULT, "ompi_mpi_info_env"); /* MPI_INFO_ENV */
+  void* info = dlsym(RTLD_DEFAULT, "ompi_mpi_info_env"); /* MPI_INFO_ENV */
   const char* const command = getenv("OMPI_COMMAND");
   const char* const arguments = getenv("OMPI_ARGV");
+  if (!info) info = isthmus_next("ompi_mpi_info_env", libraries);
   if (!info || !command || own_count == 0) return;
   find_native("PMPI_Info_set", &set);
   set(info, "command", command);

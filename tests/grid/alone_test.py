@@ -70,6 +70,14 @@ def test_programs(isthmus, program: Path, tmp_path: Path) -> None:
         assert sorted(done.stdout.splitlines()) == lines(size), words
 
 
+def test_python_programs_have_their_own_name(isthmus) -> None:
+    """Open MPI knows a command; MPICH 4.0 has none."""
+    python = mpis.ALL["openmpi5"].python
+    code = "from mpi4py import MPI; print(MPI.INFO_ENV.Get('command'))"
+    done = isthmus("run", "--on", "east", "-n", 1, python, "-c", code)
+    assert (done.returncode, done.stdout) == (0, f"{python}\n"), done.stderr
+
+
 def test_status(isthmus, program: Path) -> None:
     done = isthmus("run", "--on", "west", "-n", 2, program, 5)
     assert done.returncode == 5, done.stderr
