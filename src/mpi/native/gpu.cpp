@@ -97,7 +97,10 @@ bool on_device(const void* address) {
   return !in_reach_of_cpu(address);
 }
 
-void look_for_drivers_again() { looks.store(0, std::memory_order_relaxed); }
+void look_for_drivers_again() {
+  looks.store(0, std::memory_order_relaxed);
+  look_for_drivers();
+}
 
 std::unique_ptr<DeviceCopies> device_copies(const void* on_device) {
   const GpuDriver* const driver = driver_of(on_device);

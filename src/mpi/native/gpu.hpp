@@ -14,11 +14,12 @@ bool on_device(const void* address);
 bool in_reach_of_cpu(const void* address);
 /// Whether on_device has found a driver.
 bool has_gpu_driver();
-/// The same, after a look for one as on_device does. For who would ask about another address then.
+/// The same, after a look for one as on_device does. Callers that would ask about another address
+/// then use it.
 bool look_for_gpu_driver();
 
-/// on_device looks for drivers in its first calls only. It does so anew from now on: for who calls
-/// seldom, and remembers what it says.
+/// Looks for drivers now, and in the next calls of on_device, which looks in its first ones only.
+/// Callers that ask seldom and keep the answer use it.
 void look_for_drivers_again();
 
 /// Copies between the host and one device, in any order between two calls of end(). They neither

@@ -141,7 +141,7 @@ std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_I
 /// All members learn each other's parts, and reach the memory of those in their cluster.
 void introduce(GridWindow& window, Part& part) {
   const bool on_device = part.reach == rma::Reach::Device;
-  const bool device = on_device || (window.dynamic() && look_for_gpu_driver());
+  const bool device = on_device || (window.dynamic() && has_gpu_driver());
   const Exposed mine{
       static_cast<std::uint64_t>(part.size), part.disp_unit,
       on_device ? core::PeerMemory::Address{} : core::PeerMemory::of_this_process(part.base),
@@ -184,6 +184,7 @@ GridWindowRef make_rest(const GridCommRef& parent, Part& part) {
 template <class Make>
 int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
   require_intracomm(*parent);
+  look_for_drivers_again();  // origins may give memory of a GPU, whatever their part is
   std::exception_ptr wrong;
   try {
     make_handle(part, info, make);

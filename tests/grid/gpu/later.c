@@ -1,6 +1,7 @@
 /* The driver comes with a library that the program opens between its messages. The first message
  * after that is at MPI_BOTTOM, and has gaps. Only rank 1 has opened it when rank 0 accesses memory
- * that it attaches to a window made before. */
+ * that it attaches to a window made before. Then rank 0 opens it, too, and its next window finds
+ * it. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -60,6 +61,24 @@ static int in_window(int rank, MPI_Win win) {
   return wrong;
 }
 
+/* Rank 0 puts from memory of the device to both. */
+static int in_next_window(int rank) {
+  int *base, value = 7;
+  MPI_Win win;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  *base = 0;
+  MPI_Win_fence(0, win);
+  if (rank == 0) {
+    void* const device = alloc(sizeof value);
+    copy(device, &value, sizeof value);
+    for (int to = 0; to < 2; ++to) MPI_Put(device, 1, MPI_INT, to, 0, 1, MPI_INT, win);
+  }
+  MPI_Win_fence(0, win);
+  const int wrong = *base != value;
+  MPI_Win_free(&win);
+  return wrong;
+}
+
 int main(int argc, char** argv) {
   enum { APART = 2 };
   int rank, got[2] = {-1, -1}, value[APART + 1] = {0};
@@ -75,12 +94,13 @@ int main(int argc, char** argv) {
   }
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   if (rank == 1) open_driver(argv[1]);
-  const int wrong = in_window(rank, win);
-  if (rank == 0) {
-    open_driver(argv[1]);
-    MPI_Win_attach(win, got, sizeof got); /* looks for it */
-    MPI_Win_detach(win, got);
+  int wrong = in_window(rank, win);
+  for (int i = 0; i < 100; ++i) {
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 2, got, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
   }
+  if (rank == 0) open_driver(argv[1]);
+  wrong |= in_next_window(rank);
   value[0] = 40 + rank, value[APART] = 60 + rank;
   device = alloc(sizeof value);
   copy(device, value, sizeof value);
