@@ -196,7 +196,8 @@ RemoteRecv::~RemoteRecv() {
 bool RemoteRecv::poll() {
   if (!op_.done()) return false;
   check_peer(op_.error, op_.from);
-  if (op_.error == core::OpError::Spoilt) throw MpiError(MPI_ERR_OTHER, spoilt_words(op_));
+  if (op_.error == core::OpError::Spoilt)
+    throw MpiError(MPI_ERR_OTHER, spoilt_words(op_, op_.envelope.tag));
   if (op_.envelope.size != op_.capacity) {
     throw MpiError(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
                                          std::to_string(op_.capacity) + " bytes here, " +

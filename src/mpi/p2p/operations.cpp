@@ -42,14 +42,13 @@ void set_failure(const Outgoing& outgoing, Result& result) {
   if (why != nullptr) result.error = error_code(why->code, "MPI send", why->what());
 }
 
-std::string spoilt_words(const core::RecvOp& op) {
-  return "the data of a message with tag " + std::to_string(op.envelope.tag) +
-         " has not come, since rank " + std::to_string(op.envelope.source) +
-         " could not read it: " + *op.spoilt;
+std::string spoilt_words(const core::RecvOp& op, int tag) {
+  return "the data of a message with tag " + std::to_string(tag) + " has not come, since rank " +
+         std::to_string(op.envelope.source) + " could not read it: " + *op.spoilt;
 }
 
 void set_spoilt(const core::RecvOp& op, const char* function, Result& result) {
-  result.error = error_code(MPI_ERR_OTHER, function, spoilt_words(op));
+  result.error = error_code(MPI_ERR_OTHER, function, spoilt_words(op, result.tag));
 }
 
 bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) {

@@ -23,7 +23,7 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result);
 /// Sets result.error for a send that is done, if a GPU's driver has failed to copy all of it.
 void set_failure(const Outgoing& outgoing, Result& result);
 /// Says why a receive has ended with OpError::Spoilt.
-std::string spoilt_words(const core::RecvOp& op);
+std::string spoilt_words(const core::RecvOp& op, int tag);
 /// Sets result.error for it.
 void set_spoilt(const core::RecvOp& op, const char* function, Result& result);
 /// Sets result.error for a message that is longer than the buffer.

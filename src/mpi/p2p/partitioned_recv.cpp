@@ -106,7 +106,9 @@ class PartitionedReceive final : public PartitionedOperation {
   bool arrived(int partition) override {
     channel_->partitions.check(partition);
     if (!post() || !has_come(static_cast<std::size_t>(partition))) return false;
-    if (const core::RecvOp* const op = spoilt()) throw MpiError(MPI_ERR_OTHER, spoilt_words(*op));
+    if (const core::RecvOp* const op = spoilt()) {
+      throw MpiError(MPI_ERR_OTHER, spoilt_words(*op, channel_->tag));
+    }
     unpack(static_cast<std::size_t>(partition));
     return true;
   }
