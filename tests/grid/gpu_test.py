@@ -176,3 +176,10 @@ def test_packed_data_of_unlike_processors_is_in_memory_of_a_gpu(isthmus, tmp_pat
     command = ["--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west, "big"]
     done = isthmus("run", "-g", grid_file(tmp_path, S390X), *command)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_partitions_of_unlike_processors_can_be_marked_again(isthmus, tmp_path, driver):
+    program = built("mpich5", SOURCES / "spoil.c", driver)
+    command = ["-n", 2, program, "big"]
+    done = isthmus("run", "-g", grid_file(tmp_path, S390X), *command, timeout=60)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr

@@ -98,8 +98,9 @@ class PartitionedSend final : public PartitionedOperation {
       throw MpiError(MPI_ERR_ARG, "partition " + std::to_string(partition) +
                                       " has been marked as ready already");
     }
-    piece.data.emplace(all.at(partition), all.count, all.type.get(), Copy::Flowing);
-    change_for(*channel_->comm, channel_->destination, *piece.data);
+    Outgoing data(all.at(partition), all.count, all.type.get(), Copy::Flowing);
+    change_for(*channel_->comm, channel_->destination, data);
+    piece.data.emplace(std::move(data));
     piece.op.peer = node_of(*channel_->comm, channel_->destination);
     piece.op.envelope = {.context = channel_->init.context,
                          .source = channel_->comm->rank,
