@@ -8,7 +8,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from mixed_test import S390X, grid_file
+from mixed_test import AARCH64, S390X, grid_file
 
 SOURCES = Path(__file__).parent / "gpu"
 
@@ -170,11 +170,16 @@ def test_a_driver_that_comes_after_messages_is_found(isthmus, driver):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("claim", "order"), [(S390X, ["big"]), (AARCH64, [])], ids=["big", "little"]
+)
 @pytest.mark.parametrize("pair", [("mpich4", "openmpi4"), ("openmpi5", "mpich5")], ids="+".join)
-def test_packed_data_of_unlike_processors_is_in_memory_of_a_gpu(isthmus, tmp_path, driver, pair):
+def test_packed_data_of_unlike_processors_is_in_memory_of_a_gpu(
+    isthmus, tmp_path, driver, pair, claim, order
+):
     east, west = (built(name, SOURCES / "pack.c", driver) for name in pair)
-    command = ["--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west, "big"]
-    done = isthmus("run", "-g", grid_file(tmp_path, S390X), *command)
+    command = ["--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west, *order]
+    done = isthmus("run", "-g", grid_file(tmp_path, claim), *command)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 

@@ -264,26 +264,9 @@ void Incoming::take(std::size_t prefix) {
 }
 
 int Incoming::finish(std::size_t received) {
-  face::change_format(bytes_.first(std::min(received, bytes_.size())), signature_.get(), come_in_,
-                      become_);
-  come_in_ = become_;
-  if (!owned_) return MPI_SUCCESS;
   int code = MPI_SUCCESS;
   try {
-    received = std::min(received, bytes_.size());
-    if (staged_) {
-      if (received > 0) sink().finish(received);
-      sink_.reset();
-      owned_.reset();
-      type_ = KeptType();
-      return MPI_SUCCESS;
-    }
-    const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
-    const std::size_t whole = received / element;
-    if (whole > 0) {
-      unpack({owned_.get(), whole * element}, buffer_, static_cast<MPI_Count>(whole), type_.get());
-    }
-    if (received > whole * element) finish_part(whole, received - whole * element);
+    unpack_first(std::min(received, bytes_.size()));
   } catch (const MpiError& failure) {
     code = failure.code;
   }
@@ -291,6 +274,22 @@ int Incoming::finish(std::size_t received) {
   owned_.reset();
   type_ = KeptType();
   return code;
+}
+
+void Incoming::unpack_first(std::size_t received) {
+  face::change_format(bytes_.first(received), signature_.get(), come_in_, become_);
+  come_in_ = become_;
+  if (!owned_) return;
+  if (staged_) {
+    if (received > 0) sink().finish(received);
+    return;
+  }
+  const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
+  const std::size_t whole = received / element;
+  if (whole > 0) {
+    unpack({owned_.get(), whole * element}, buffer_, static_cast<MPI_Count>(whole), type_.get());
+  }
+  if (received > whole * element) finish_part(whole, received - whole * element);
 }
 
 // The message ended within an element. The bytes that the native library would leave untouched are

@@ -108,10 +108,13 @@ class Incoming {
   /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
   /// asked for). Program's thread only. Returns an MPI error code.
   int finish(std::size_t received);
+  /// The same for all bytes, but throws MpiError, with the driver's words if a copy fails.
+  void finish_or_throw() { unpack_first(bytes_.size()); }
 
  private:
   void take(std::size_t prefix);
   DeviceSink& sink();
+  void unpack_first(std::size_t received);
   void finish_part(std::size_t element_index, std::size_t received);
 
   void* buffer_ = nullptr;

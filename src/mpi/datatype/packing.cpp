@@ -7,19 +7,17 @@
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/formats.hpp"
 #include "mpi/native/large_count.hpp"
-#include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
 namespace {
 
-/// Null: what is packed is as in memory.
-SignatureRef changing_signature(MPI_Comm comm, MPI_Datatype type) {
-  if (differences.load(std::memory_order_relaxed) == Differences::None) return nullptr;
+/// Whether this packs. If not, the native library does: all members hold data alike.
+bool packs_for(MPI_Comm comm, MPI_Datatype type) {
   const GridComm* const g = grid_comm(comm);
-  if (g == nullptr || type == MPI_DATATYPE_NULL || format_among(*g) == own_format()) return nullptr;
+  if (g == nullptr || type == MPI_DATATYPE_NULL || !g->mixes_formats) return false;
   check_passes(*g, type);
-  return signature_of(type);
+  return true;
 }
 
 template <class Count>
@@ -30,8 +28,7 @@ int pack(const void* from, Count count, MPI_Datatype type, void* packed, Count s
   };
   if (differences.load(std::memory_order_relaxed) == Differences::None) return natively();
   return shielded(comm, function, [&]() -> int {
-    const auto signature = changing_signature(comm, type);
-    const std::size_t bytes = signature && count > 0 ? packed_size(count, type) : 0;
+    const std::size_t bytes = packs_for(comm, type) && count > 0 ? packed_size(count, type) : 0;
     const auto begin = static_cast<std::size_t>(*position);
     // The library has the words for what is wrong.
     if (bytes == 0 || begin + bytes > static_cast<std::size_t>(size)) return natively();
@@ -39,7 +36,7 @@ int pack(const void* from, Count count, MPI_Datatype type, void* packed, Count s
     data.change_format(own_format(), core::kCommonFormat);
     Incoming room(static_cast<std::byte*>(packed) + begin, static_cast<MPI_Count>(bytes), MPI_BYTE);
     std::ranges::copy(data.bytes(), room.bytes().begin());
-    require_success(room.finish(bytes), "the packed data could not be stored");
+    room.finish_or_throw();
     *position += static_cast<Count>(bytes);
     return MPI_SUCCESS;
   });
@@ -53,8 +50,7 @@ int unpack(const void* packed, Count size, Count* position, void* to, Count coun
   };
   if (differences.load(std::memory_order_relaxed) == Differences::None) return natively();
   return shielded(comm, function, [&]() -> int {
-    const auto signature = changing_signature(comm, type);
-    const std::size_t bytes = signature && count > 0 ? packed_size(count, type) : 0;
+    const std::size_t bytes = packs_for(comm, type) && count > 0 ? packed_size(count, type) : 0;
     const auto begin = static_cast<std::size_t>(*position);
     // The library has the words for what is wrong.
     if (bytes == 0 || begin + bytes > static_cast<std::size_t>(size)) return natively();
@@ -63,7 +59,7 @@ int unpack(const void* packed, Count size, Count* position, void* to, Count coun
     Incoming elements(to, count, type);
     elements.change_format(core::kCommonFormat, own_format());
     std::ranges::copy(data.bytes(), elements.bytes().begin());
-    require_success(elements.finish(bytes), "the packed data could not be unpacked");
+    elements.finish_or_throw();
     *position += static_cast<Count>(bytes);
     return MPI_SUCCESS;
   });
