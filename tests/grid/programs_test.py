@@ -66,6 +66,10 @@ NATIVE_BUGS = {
 NOT_ON_DEVICES = {"attached.c"}
 
 
+# Folders of programs whose data crosses.
+SURELY_CROSSING = {"coll", "p2p"}
+
+
 def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
     name = program.relative_to(mpis.PROGRAMS)
     bugs = {bug for library in pair if (bug := NATIVE_BUGS.get((library, f"{name}", ranks)))}
@@ -200,14 +204,17 @@ def on_devices(programs: Path) -> Path:
     return folder
 
 
-def test_c_on_devices(isthmus, on_devices, program, ranks, pair):
+def test_c_on_devices(isthmus, on_devices, tmp_path, monkeypatch, program, ranks, pair):
     """Between clusters, all data is staged. The programs of gpu_test.py show that no instruction
     touches the memory of a GPU."""
+    told = tmp_path / "told"
+    monkeypatch.setenv("DRIVER_TELLS", f"{told}")
     driver = on_devices / DRIVERS["cuda"]
     flags = ["-Wl,--no-as-needed", driver, f"-Wl,--disable-new-dtags,-rpath,{on_devices}"]
     for name in pair:
         mpis.ALL[name].build(program, on_devices, flags)
     run_on_both(isthmus, on_devices, program, ranks, pair)
+    assert told.exists() or program.parent.name not in SURELY_CROSSING
 
 
 def test_fortran(isthmus, programs, program, ranks, pair):
