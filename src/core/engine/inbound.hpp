@@ -90,7 +90,7 @@ class Inbound {
   /// The place for a piece's bytes that are not stored yet: in the receive of its message, if that
   /// has room for all of them. Else empty.
   std::span<std::byte> place(const PieceBody& piece, std::size_t payload);
-  /// The place for all bytes behind such a piece that may come as pieces now, if none has come.
+  /// The place for all bytes behind such a piece that may come as pieces now, if none is stored.
   std::span<std::byte> behind(const PieceBody& piece, std::size_t payload);
 
   /// Gives a message its receive (null: drop the message) and moves the bytes that have arrived

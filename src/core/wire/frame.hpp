@@ -92,7 +92,8 @@ struct InFrame {
 /// The places for the payload of a frame that has come in part.
 struct Landing {
   std::span<std::byte> payload;  ///< of all of its payload. Empty: read the frame whole
-  /// For the bytes behind it in the same message. None of them has come.
+  /// For the bytes behind it in the same message. The engine has none of them. Empty it while
+  /// another conduit has read some of them in part.
   std::span<std::byte> behind;
 };
 

@@ -66,6 +66,8 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   void close();
   bool closed() const { return closed_; }
   std::size_t streams() const { return lines_.size(); }
+  /// A frame that has come in part is being read to its place.
+  bool lands() const;
   /// Some stream goes by that.
   bool goes_by(Stream::Leg leg) const;
   /// No stream goes another way; true without streams.

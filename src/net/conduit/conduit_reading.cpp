@@ -97,6 +97,10 @@ iovec ConduitDriver::landing(const LinePtr& line) {
   return {place + line->landed, line->landing - line->landed};
 }
 
+bool ConduitDriver::lands() const {
+  return std::ranges::any_of(lines_, [](const auto& line) { return line->landing > 0; });
+}
+
 // Lets the frame that has come in part land, if it can.
 void ConduitDriver::land(const LinePtr& line) {
   if (core::off(core::Mechanism::Landing)) return;

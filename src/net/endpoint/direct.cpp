@@ -329,6 +329,11 @@ std::map<std::size_t, DirectCount> Direct::counts() const {
   return all;
 }
 
+bool Direct::lands(core::NodeId node) const {
+  const auto found = peers_.find(node);
+  return found != peers_.end() && found->second->driver && found->second->driver->lands();
+}
+
 void Direct::flush() {
   for (const auto& [node, peer] : peers_) {
     if (peer->driver) peer->driver->flush();

@@ -93,6 +93,8 @@ class Direct final : public std::enable_shared_from_this<Direct>, public Listene
 
   /// The traffic of this process, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
+  /// ConduitDriver::lands for the conduit to a peer.
+  bool lands(core::NodeId peer) const;
   void flush();
   /// Hands on what has come from a cluster.
   void read_from(std::size_t cluster);

@@ -105,7 +105,9 @@ bool Endpoint::Gate::frame(const core::InFrame& frame, std::uint16_t /*hops*/) {
   return io_.take(*this, frame);
 }
 
-core::Landing Endpoint::Gate::place(const core::InFrame& beginning) { return io_.place(beginning); }
+core::Landing Endpoint::Gate::place(const core::InFrame& beginning) {
+  return io_.place(beginning, this);
+}
 
 void Endpoint::Gate::progress() { io_.progress(); }
 

@@ -254,11 +254,21 @@ void Endpoint::Io::tell_broken(core::NodeId source) {
 }
 
 // The memory stays the receive's while this thread has its turn: only arrivals complete it.
-core::Landing Endpoint::Io::place(const core::InFrame& beginning) {
+core::Landing Endpoint::Io::place(const core::InFrame& beginning, const Gate* by) {
   // A receive can be given up while the rest is read.
   if ((beginning.flags & core::kReturned) != 0 || config.survives) return {};
-  std::lock_guard lock(endpoint.mutex_);
-  return endpoint.engine_.place(beginning);
+  core::Landing landing;
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    landing = endpoint.engine_.place(beginning);
+  }
+  // The engine does not know of pieces that other conduits have read in part.
+  const bool elsewhere = (by != nullptr && direct->lands(beginning.source)) ||
+                         std::ranges::any_of(gates, [by](const Gate& gate) {
+                           return &gate != by && gate.driver && gate.driver->lands();
+                         });
+  if (elsewhere) landing.behind = {};
+  return landing;
 }
 
 // After every read: there may be room for frames, and something may have been flushed.

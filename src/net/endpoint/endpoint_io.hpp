@@ -59,10 +59,11 @@ struct Endpoint::Io final : DirectUser {
   bool flushed() const;
   bool take(Gate& gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
-  core::Landing place(const core::InFrame& beginning);
+  /// `by`: the gate that it comes by; null: it comes directly.
+  core::Landing place(const core::InFrame& beginning, const Gate* by);
   bool frame(core::NodeId from, const core::InFrame& frame) override;
   core::Landing place(core::NodeId from, const core::InFrame& beginning) override {
-    return beginning.source == from ? place(beginning) : core::Landing{};
+    return beginning.source == from ? place(beginning, nullptr) : core::Landing{};
   }
   void invite(core::NodeId to, const std::vector<std::byte>& body) override;
   void lost(const core::Conduit& conduit) override { send_elsewhere(conduit); }
