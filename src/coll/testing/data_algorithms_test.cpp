@@ -120,6 +120,7 @@ TEST_P(DataAlgorithmsByShape, EveryShape) {
     check_rooted(shape, seed, root, sizes);
     check_allgathers(shape, seed, sizes);
     check_alltoalls(shape, seed, 3, uneven);
+    ++seed;  // with those, a number of seeds prime to 4 and 7: each algorithm meets all networks
     if (HasFailure()) return;
   }
 }
@@ -151,13 +152,14 @@ TEST(DataAlgorithms, EveryRootAndSize) {
 TEST(DataAlgorithms, ManyOrdersOfEvents) {
   const Shape shape{0, 1, 0, 2, 1, 0, 2};
   const Sizes sizes = sizes_for(shape.size(), 4, true);
-  for (std::uint64_t seed = 2'000'000; seed < 2'003'600;) {
+  for (std::uint64_t seed = 2'000'000; seed < 2'003'900;) {
     SCOPED_TRACE(seed);
     const int root = static_cast<int>(seed % shape.size());
     check_barriers(shape, seed);
     check_rooted(shape, seed, root, sizes);
     check_allgathers(shape, seed, sizes);
     check_alltoalls(shape, seed, 5, true);
+    ++seed;  // as above
     if (HasFailure()) return;
   }
 }
