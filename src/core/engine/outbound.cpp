@@ -115,8 +115,8 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   head_size = encode(body, head);
   payload = {};
   if (!op.spoilt) payload = op.data.first(std::min({op.ahead, cut(op), op.ready}));
-  // The receiver reads no payload to its place before it knows the envelope, so one that is
-  // followed by pieces goes alone.
+  // The receiver reads no payload to its place before it knows the envelope, so that of a message
+  // larger than a piece goes alone.
   const bool alone =
       size > piece_ || (!bulky && EnvelopeBody::kSize + payload.size() > kExpressBody);
   if (alone) payload = {};
