@@ -72,8 +72,8 @@ void Endpoint::Pump::cut_for(const ConduitDriver& way, core::NodeId peer) {
   endpoint_.engine_.set_fine_head(coarse ? core::kCoarse : 0);
 }
 
-// Moves about as many bytes as are written together, and not many more than `most`. True: there may
-// be more.
+// Moves about as many bytes as are written together. While the conduit is idle, not many more than
+// `most`. True: there may be more.
 bool Endpoint::Pump::move_some(std::size_t most) {
   const auto self = static_cast<core::NodeId>(io_.config.node);
   const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk,
