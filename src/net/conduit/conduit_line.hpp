@@ -26,6 +26,7 @@ struct ConduitDriver::Line {
   std::size_t landing = 0, landed = 0;
   std::shared_ptr<core::Packet> memory;  // it lands there; null: where ConduitUser::place says
   FrameRun run;                          // what may follow it
+  int unlikely = 0;                      // frames behind which nothing is expected
   bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;

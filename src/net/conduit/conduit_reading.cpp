@@ -26,6 +26,9 @@ constexpr std::size_t kLeastLanded = 4096;
 // That saves a gateway a sixth of its CPU time with messages of 1 MiB in frames of 8 and 64 KiB
 // (November 2026).
 constexpr std::size_t kLeastPassedOn = std::size_t{16} * 1024;
+// Frames after a piece that was not the expected one, and had to be copied twice with what came
+// behind it. A message that goes by several ways comes in any order.
+constexpr int kAfterMiss = 16;
 
 }  // namespace
 
@@ -90,7 +93,7 @@ iovec ConduitDriver::landing(const LinePtr& line) {
   if (frame) {
     const core::Landing wanted = user_.place(*frame);
     if (!wanted.payload.empty()) place = wanted.payload.data();
-    if (line->stream->gathers() && lines_.size() == 1 && !line->far) {
+    if (line->stream->gathers() && lines_.size() == 1 && !line->far && line->unlikely == 0) {
       line->run.expect(head, wanted.behind);
     }
   }
@@ -149,7 +152,10 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   };
   auto result = conduit_.input(line->id, unread, now(), sink, placed, std::move(memory));
   line->begin += result.used;
-  if (whole) follow(line, sink, result);
+  if (whole) {
+    line->unlikely = std::max(line->unlikely - 1, 0);
+    follow(line, sink, result);
+  }
   if (closed_) return;
   if (line->probing && conduit_.probed(line->id)) {
     line->probing = false;
@@ -199,6 +205,7 @@ void ConduitDriver::follow(const LinePtr& line, const core::Conduit::Sink& sink,
     }
     hand_on(frame->head, frame->payload);
   }
+  if (line->run.missed()) line->unlikely = kAfterMiss;
   line->end = line->run.rest(line->buffer.get());
   if (closed_ || result.outcome != core::Conduit::Outcome::Good || line->end == 0) return;
   hand_on({line->buffer.get(), line->end}, 0);

@@ -59,6 +59,11 @@ std::optional<FrameRun::Frame> FrameRun::next() {
   return Frame{head, payload, landed};
 }
 
+bool FrameRun::missed() const {
+  return next_ < expected_ && left_ >= kHead &&
+         core::read_header(heads_[next_].data()).kind == core::FrameKind::Piece;
+}
+
 std::size_t FrameRun::rest(std::byte* to) {
   const std::size_t all = std::exchange(left_, 0);
   std::size_t left = all;

@@ -41,6 +41,8 @@ class FrameRun {
   };
   /// The next of the frames, if it is what was expected and its head has come.
   std::optional<Frame> next();
+  /// When next() has found none: another piece has come in its place.
+  bool missed() const;
   /// Copies what has come behind the last of them, in order, and ends the run.
   std::size_t rest(std::byte* to);
 

@@ -92,6 +92,7 @@ TEST_F(FrameRuns, TellsHowMuchOfTheLastHasLanded) {
   EXPECT_EQ(frame->payload, kPayload);
   EXPECT_EQ(frame->landed, 5U);
   EXPECT_FALSE(run_.next());
+  EXPECT_FALSE(run_.missed());
   EXPECT_TRUE(rest().empty());
 }
 
@@ -101,6 +102,7 @@ TEST_F(FrameRuns, LeavesAHeadThatHasComeInPartToTheRest) {
   second.resize(FrameRun::kHead - 1);
   read(second);
   EXPECT_FALSE(run_.next());
+  EXPECT_FALSE(run_.missed());
   EXPECT_EQ(rest(), second);
 }
 
@@ -114,6 +116,7 @@ TEST_F(FrameRuns, LeavesOtherFramesToTheRestInOrder) {
     read(good + behind);
     EXPECT_TRUE(run_.next());
     EXPECT_FALSE(run_.next());
+    EXPECT_EQ(run_.missed(), other.size() > kPayload);  // the last is no piece
     EXPECT_EQ(rest(), behind);
     EXPECT_TRUE(run_.empty());
   }
