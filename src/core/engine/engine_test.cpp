@@ -365,7 +365,12 @@ class Simulation {
     if (frame.placed > 0 || (frame.kind == FrameKind::Piece && below(2) == 0)) {
       in.body = in.body.first(PieceBody::kSize);
       in.placed = frame.body.size() - PieceBody::kSize;
-      const auto place = engine.place(in).payload;
+      const Landing landing = engine.place(in);
+      const auto place = landing.payload;
+      // A driver may read anything there, while no other frame lands.
+      const bool others =
+          std::ranges::any_of(wire_, [](const auto& w) { return w.second.placed > 0; });
+      if (!others) std::ranges::fill(landing.behind, std::byte{0xEE});
       const auto payload = std::span<const std::byte>(frame.body).last(in.placed);
       if (frame.placed == 0 && place.empty()) {
         in.body = frame.body;

@@ -112,7 +112,9 @@ class Harness {
         .kind = kind, .source = input_.byte() % kPeers, .destination = kSelf, .body = body};
     frame.body = body.first(std::min(body.size(), PieceBody::kSize));
     frame.placed = body.size() - frame.body.size();
-    const auto place = engine_.place(frame).payload;
+    const Landing landing = engine_.place(frame);
+    const auto place = landing.payload;
+    std::ranges::fill(landing.behind, std::byte{0xA5});
     if (place.empty()) {
       frame.body = body;
       frame.placed = 0;
