@@ -237,6 +237,46 @@ TEST_F(Refusal, SpoiltBytesCountAsOthers) {
   EXPECT_EQ(engine.figures(1).credit_due, 100 + kMessageCharge);
 }
 
+// The places for what may follow a piece, of which nothing has come.
+TEST_F(Refusal, WhatHasComeLeavesNoPlaceBehindAPiece) {
+  const auto behind = [this](std::uint64_t offset) {
+    BodyHead head;
+    InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0};
+    frame.body = std::span(head).first(encode(PieceBody{0, offset}, head));
+    frame.placed = 100;
+    const Landing landing = engine.place(frame);
+    EXPECT_EQ(landing.payload.data(), memory.data() + offset);
+    EXPECT_EQ(landing.payload.size(), 100U);
+    const auto begin = static_cast<std::size_t>(landing.behind.data() - memory.data());
+    return landing.behind.empty() ? 0 : begin == offset + 100 ? landing.behind.size() : ~0U;
+  };
+  EXPECT_TRUE(envelope(0, 3000, 600));
+  op.capacity = 2000;
+  engine.recv(op);
+  EXPECT_EQ(behind(0), 500U) << "up to `ahead`";
+  EXPECT_EQ(behind(500), 0U);
+  EXPECT_EQ(behind(600), 0U) << "there is not room for all";
+  EXPECT_TRUE(piece(0, 400, 1));
+  EXPECT_EQ(behind(0), 0U) << "something has come";
+  EXPECT_EQ(behind(401), 99U);
+  EXPECT_TRUE(spoil(0, 590, 10));
+  EXPECT_EQ(behind(401), 0U) << "something is spoilt";
+}
+
+TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
+  EXPECT_TRUE(envelope(0, 3000, 600));
+  engine.recv(op);
+  BodyHead head;
+  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0};
+  frame.body = std::span(head).first(encode(PieceBody{0, 600}, head));
+  frame.placed = 100;
+  EXPECT_EQ(engine.place(frame).behind.size(), 2300U);
+  EXPECT_EQ(engine.place(frame).behind.data(), memory.data() + 700);
+  EXPECT_TRUE(spoil(0, 2999, 1));
+  EXPECT_TRUE(engine.place(frame).behind.empty());
+  EXPECT_EQ(engine.place(frame).payload.size(), 100U);
+}
+
 TEST_F(Refusal, NoMessageOfAServiceIsSpoilt) {
   EnvelopeBody body;
   body.envelope = {.context = kServiceContext, .source = 0, .tag = 0, .size = 100};
