@@ -1,7 +1,7 @@
 // The receiving half of a conduit: what the peer's frames mean.
-#include <algorithm>
 #include <utility>
 
+#include "core/base/words.hpp"
 #include "core/conduit/conduit.hpp"
 #include "core/trace/trace.hpp"
 
@@ -66,11 +66,7 @@ Conduit::Objection Conduit::take(ConduitStreams::Stream& stream, const Decoded& 
   outcome = Outcome::Broken;
   if (header.kind == FrameKind::Refuse) {
     outcome = Outcome::Refused;
-    std::string reason(reinterpret_cast<const char*>(frame.body.data()),
-                       std::min<std::size_t>(frame.body.size(), 1000));
-    std::replace_if(
-        reason.begin(), reason.end(), [](unsigned char c) { return c < ' '; }, ' ');
-    return reason.empty() ? "no reason given" : reason;
+    return peers_words({reinterpret_cast<const char*>(frame.body.data()), frame.body.size()}, 1000);
   }
   if (!stream.hello_received) {
     if (header.kind != FrameKind::Hello) return "did not say Hello first";

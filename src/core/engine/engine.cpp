@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/base/words.hpp"
 #include "core/engine/engine_state.hpp"
 #include "core/trace/trace.hpp"
 #include "core/wire/message_body.hpp"
@@ -59,7 +60,7 @@ void Engine::spoil(SendOp& op, std::string_view why) {
     return;
   }
   if (why.empty()) why = "unknown";
-  op.spoilt = std::make_unique<const std::string>(why.substr(0, SpoilBody::kMostText));
+  op.spoilt = std::make_unique<const std::string>(cut_text(why, SpoilBody::kMostText));
   Channel& channel = state_->channel(op.peer);
   channel.out.extend(op);
   state_->activate(channel);

@@ -39,8 +39,9 @@ class Refusal : public testing::Test {
   bool piece(std::uint64_t number, std::uint64_t offset, std::size_t payload) {
     return deliver(FrameKind::Piece, PieceBody{number, offset}, payload);
   }
-  bool spoil(std::uint64_t number, std::uint64_t offset, std::uint64_t bytes) {
-    return deliver(FrameKind::Spoil, SpoilBody{{number, offset}, bytes}, 1);
+  bool spoil(std::uint64_t number, std::uint64_t offset, std::uint64_t bytes,
+             std::size_t words = 1) {
+    return deliver(FrameKind::Spoil, SpoilBody{{number, offset}, bytes}, words);
   }
   bool grant(std::uint64_t number, std::uint64_t credit = 0) {
     return deliver(FrameKind::Grant, GrantBody{number, credit});
@@ -275,6 +276,19 @@ TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
   EXPECT_TRUE(spoil(0, 2999, 1));
   EXPECT_TRUE(engine.place(frame).behind.empty());
   EXPECT_EQ(engine.place(frame).payload.size(), 100U);
+}
+
+TEST_F(Refusal, WordsAreKeptAsFarAsTheWindowHoldsAsMuch) {
+  RecvOp other;
+  engine.recv(op);
+  engine.recv(other);
+  EXPECT_TRUE(spoil(0, 0, 3, SpoilBody::kMostText));
+  EXPECT_TRUE(envelope(0, 3, 3));
+  EXPECT_TRUE(spoil(1, 0, 3, 0));
+  EXPECT_TRUE(envelope(1, 3, 3));
+  ASSERT_TRUE(op.done() && other.done());
+  EXPECT_EQ(*op.spoilt, std::string(3 + kMessageCharge, ' ')) << "no control characters";
+  EXPECT_EQ(*other.spoilt, "no reason given");
 }
 
 TEST_F(Refusal, NoMessageOfAServiceIsSpoilt) {

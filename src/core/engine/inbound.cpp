@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "core/base/words.hpp"
+
 namespace isthmus::core {
 
 namespace {
@@ -142,7 +144,11 @@ void Inbound::note_arrived(Incoming& message, std::uint64_t offset, std::size_t 
 
 void Inbound::spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes,
                     std::string_view why) {
-  if (!message.spoilt) message.spoilt = std::make_unique<const std::string>(why);
+  if (!message.spoilt) {
+    // The window bounds words as it bounds bytes.
+    message.spoilt = std::make_unique<const std::string>(
+        peers_words(why, static_cast<std::size_t>(bytes) + kMessageCharge));
+  }
   message.arrived.add(offset, offset + bytes);
   note_arrived(message, offset, static_cast<std::size_t>(bytes));
 }

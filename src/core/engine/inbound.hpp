@@ -85,7 +85,8 @@ class Inbound {
   /// The message of a piece, checked and ready for store().
   [[nodiscard]] Incoming* accept(const PieceBody& piece, std::size_t payload);
   void store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Counts these bytes as arrived, although they never come.
+  /// Counts these bytes as arrived, although they never come. `why` is kept as far as the window
+  /// holds as much for them.
   void spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes, std::string_view why);
   /// The place for a piece's bytes that are not stored yet: in the receive of its message, if that
   /// has room for all of them. Else empty.
