@@ -48,6 +48,7 @@ class Grid:
         return ran(self.command(*words), env=self.environment, cwd=self.folder)
 
     def start(self, *words: object) -> Running:
+        """In a process group of its own."""
         return Running(
             self.command(*words),
             env=self.environment,
@@ -55,6 +56,7 @@ class Grid:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.folder,
+            preexec_fn=os.setpgrp,
         )
 
     def without_ssh(self, program: Path) -> subprocess.CompletedProcess[str]:

@@ -90,6 +90,20 @@ def test_clusters_by_ssh_go_on(remote: Grid, prefix: Path, headless: Path) -> No
         check_it_goes_on(remote, running)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_process_group_ends_clusters_by_ssh(
+    remote: Grid, prefix: Path, headless: Path, number: int
+) -> None:
+    """As `timeout` sends it: not ssh decides what the agents hear, but the launcher."""
+    far = f"host = 'site'\nprefix = '{prefix}'\n"
+    remote.write(f"[cluster.a]\n{far}[cluster.b]\n{far}[cluster.c]\n{far}")
+    with start(remote, headless) as running:
+        os.killpg(running.pid, number)
+        running.communicate(timeout=240)
+    assert running.returncode == 128 + number
+    assert not [*remote.folder.glob("isthmus-*")]
+
+
 def test_a_launcher_that_is_not_heard_is_lost(grid: Grid, headless: Path) -> None:
     """As when its host is cut off: the connections stay, and nothing comes."""
     grid.write(f'patience = "2 s"\n{CLUSTERS}')

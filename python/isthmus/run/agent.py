@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from isthmus.base import anyjson, childwatching
+from isthmus.base import anyjson, childwatching, terminal
 from isthmus.base.endings import signal_name
 from isthmus.base.errors import PlacedError, RunError
-from isthmus.grid.reach import program_for
+from isthmus.grid.reach import Entry, program_for
 from isthmus.grid.sshlinks import Forwarding
 from isthmus.run import troubles
 from isthmus.run.answers import ANSWERS
@@ -134,6 +134,7 @@ class Agent:
 
     async def _start_process(self) -> None:
         childwatching.without_threads()
+        terminal.settings()  # before ssh may ask for a password
         try:
             loop = asyncio.get_running_loop()
             own = {} if self.target else _OWN_GROUP
@@ -388,10 +389,14 @@ class Agent:
         assert self._process
         if self._process.returncode is not None:
             return
+        if self.target and not isinstance(self.target, Entry):
+            number = signal.SIGKILL  # ssh ignores the others (command.shielded)
         with contextlib.suppress(ProcessLookupError):
             mine = not (self.target or self._arrival)
             if not mine or (self.said_hello and number != signal.SIGKILL):
                 self._process.send_signal(number)
+                if self.target and not self.said_hello:
+                    terminal.restore()  # it may have asked for a password
             else:  # processes that a setup or the agent could not end
                 os.killpg(self._process.pid, number)
 

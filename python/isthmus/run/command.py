@@ -83,8 +83,9 @@ def _setting_up(setup: Sequence[str]) -> list[str]:
     """A setup neither reads the agent's input nor writes its output. One that fails ends the shell.
     An agent gets no input before its hello. Input that ends earlier means that the launcher or
     ssh is gone: then a setup that hangs ends, with everything it has started."""
-    stop = "kill $isthmus_watch 2>/dev/null"
+    stop = "kill -KILL $isthmus_watch 2>/dev/null"
     at_the_end = "while ! read -r -t 0 -u 4; do sleep 1 4<&-; done; kill -HUP -- -$$"
+    at_the_end += "; sleep 2 4<&-; kill -KILL -- -$$"  # for a shell that inherits an ignored HUP
     return [
         "set -e",
         "exec 3>&1 4<&0 1>&2 </dev/null",
@@ -174,7 +175,11 @@ def try_reach(host: str, said: str = "") -> str:
 _CLOSED = ("Connection refused", "timed out", "No route to host", "Network is unreachable")
 
 
-def shielded(command: list[str]) -> list[str]:
+def shielded(host: str, command: list[str]) -> list[str]:
     """The same command, made to ignore Ctrl-C and Ctrl-Z. It stays in the terminal's foreground,
-    where ssh can ask for a password. The launcher decides how the run ends, and stops its ranks."""
-    return ["/bin/sh", "-c", "trap '' INT QUIT TSTP; exec \"$@\"", "sh", *command]
+    where ssh can ask for a password. The launcher decides how the run ends, and stops its ranks.
+
+    A signal that ends a process group must not end ssh before the launcher has told the agent what
+    to do. A command in place of ssh may start the agent here, which would ignore such signals."""
+    ignored = "INT QUIT TSTP" if isinstance(host, Entry) else "HUP INT QUIT TERM TSTP"
+    return ["/bin/sh", "-c", f"trap '' {ignored}; exec \"$@\"", "sh", *command]

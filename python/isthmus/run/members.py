@@ -53,7 +53,7 @@ def command_of(plan: Plan, spec: AgentPlan, cwd: str, *, shield: bool = True) ->
     role = "agent" if spec.has_ranks else "gateway"
     setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
     command = agent_command(spec.host, spec.prefix, cwd, role, setup, spec.door)
-    return shielded(command) if spec.host and shield else command
+    return shielded(spec.host, command) if spec.host and shield else command
 
 
 def log_of(voice: Voice) -> Callable[[str], None] | None:
