@@ -26,10 +26,12 @@ class Heartbeat:
             self._members.later(self._beat(self._patience))
 
     def rest(self) -> None:
-        """This launcher stops for a while, until `begin_again`."""
+        """This launcher stops for a while, until `begin_again`. Also an agent that does not read
+        now hears so, before it could miss a beat."""
         self._resting = True
         if self._patience is not None:
-            self._tell(0)
+            for agent in self._listening():
+                self._members.later(agent.send("alive", patience=0))
 
     def begin_again(self) -> None:
         self._resting = False
@@ -43,8 +45,11 @@ class Heartbeat:
     def _tell(self, patience: float) -> None:
         """An agent that does not read is not told again before it does."""
         under_way = {agent: task for agent, task in self._telling.items() if not task.done()}
-        for member in self._members:
-            if not member.lost and member.agent not in under_way:
-                said = member.agent.send("alive", patience=patience)
-                under_way[member.agent] = asyncio.create_task(said)
+        for agent in self._listening():
+            if agent not in under_way:
+                under_way[agent] = asyncio.create_task(agent.send("alive", patience=patience))
         self._telling = under_way
+
+    def _listening(self) -> list[Agent]:
+        """Before its hello an agent takes input for its end, while its setup runs."""
+        return [m.agent for m in self._members if not m.lost and m.agent.said_hello]

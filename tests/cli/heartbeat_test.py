@@ -1,0 +1,56 @@
+"""What agents hear of a launcher that is there. They are fakes."""
+
+import asyncio
+from types import SimpleNamespace
+
+from isthmus.run.heartbeat import Heartbeat
+
+
+class Agent:
+    def __init__(self, *, said_hello=True, reads=True):
+        self.said_hello = said_hello
+        self.reads = reads
+        self.heard = []
+
+    async def send(self, op, *, patience):
+        self.heard.append((op, patience))
+        if not self.reads:
+            await asyncio.Event().wait()
+
+
+class Members(list):
+    def __init__(self, *agents):
+        super().__init__(SimpleNamespace(lost=False, agent=agent) for agent in agents)
+        self.tasks = []
+
+    def later(self, work):
+        self.tasks.append(asyncio.create_task(work))
+
+
+def beats(*agents, then=lambda heartbeat: None):
+    """Some beats, until the first agent has heard one, and what follows `then`."""
+
+    async def run():
+        heartbeat = Heartbeat(Members(*agents), 30.0)
+        heartbeat.begin()
+        while not agents[0].heard:
+            await asyncio.sleep(0)
+        then(heartbeat)
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+def test_an_agent_that_is_not_up_hears_nothing():
+    """Its setup would take that for the end."""
+    up, starting = Agent(), Agent(said_hello=False)
+    beats(up, starting)
+    assert up.heard == [("alive", 30.0)]
+    assert starting.heard == []
+
+
+def test_an_agent_that_does_not_read_hears_of_a_rest():
+    slow = Agent(reads=False)
+    beats(slow, then=Heartbeat.rest)
+    assert slow.heard == [("alive", 30.0), ("alive", 0)]
