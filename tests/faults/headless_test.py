@@ -104,6 +104,20 @@ def test_a_signal_to_the_process_group_ends_clusters_by_ssh(
     assert not [*remote.folder.glob("isthmus-*")]
 
 
+def test_ranks_that_were_stopped_continue(grid: Grid, headless: Path) -> None:
+    """Ctrl-Z, and then the launcher is killed."""
+    grid.write(CLUSTERS)
+    with start(grid, headless, "spawn") as running:
+        running.send_signal(signal.SIGTSTP)
+        eventually(lambda: stopped(running.pid), "that the launcher has stopped")
+        assert stopped(int((grid.folder / "0").read_text()))
+        check_it_goes_on(grid, running)
+
+
+def stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
 def test_a_launcher_that_is_not_heard_is_lost(grid: Grid, headless: Path) -> None:
     """As when its host is cut off: the connections stay, and nothing comes."""
     grid.write(f'patience = "2 s"\n{CLUSTERS}')

@@ -54,6 +54,7 @@ void RankJob::end_input() {
 void RankJob::go_on_alone(Output output) {
   output_ = std::move(output);
   if (running_ && job_->input()) job_->input()->close();
+  resume();  // the launcher may have stopped them, and itself
 }
 
 void RankJob::hold_output(bool held) {

@@ -34,7 +34,8 @@ class RankJob {
   /// Stops reading output while true. No effect before the start.
   void hold_output(bool held);
 
-  /// The launcher is lost: output goes there from now on, and no more input comes.
+  /// The launcher is lost: output goes there from now on, and no more input comes. Ranks that it
+  /// has stopped continue.
   using Output = std::function<void(int fd, std::string_view bytes)>;
   void go_on_alone(Output output);
 
