@@ -17,6 +17,7 @@
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/rank_job.hpp"
+#include "daemon/agent/patience.hpp"
 #include "daemon/agent/sight.hpp"
 #include "daemon/agent/staging.hpp"
 #include "daemon/agent/trace_gathering.hpp"
@@ -39,7 +40,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
-constexpr int kParts = 8;       // of the patience with a launcher
 constexpr int kAbandoned = 75;  // the status that tells the launcher so
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
@@ -79,7 +79,7 @@ class Agent {
   void pause(const ControlMessage& message);
   void resume(const ControlMessage& message);
   void hear_alive(const ControlMessage& message);
-  void listen_on();
+  void silent();
   void kill(const ControlMessage& message);
   std::chrono::milliseconds launcher_grace() const;
   void count(const ControlMessage& message);
@@ -113,7 +113,8 @@ class Agent {
   asio::io_context context_;
   ControlChannel channel_;
   asio::signal_set signals_;
-  asio::steady_timer flush_timer_, count_timer_, alive_timer_;
+  asio::steady_timer flush_timer_, count_timer_;
+  Patience patience_;  // with the launcher
   std::string launcher_;  // the name of the native one
   std::chrono::steady_clock::time_point flush_deadline_;
 
@@ -132,11 +133,10 @@ class Agent {
   Surroundings around_;                 // from `link`
   RankJob job_;
   std::unique_ptr<Alone> alone_;          // the launcher is lost, and the run goes on
-  bool all_done_ = false;                 // then: no rank is left in the run
-  std::chrono::milliseconds patience_{};  // with the launcher; 0: it may be silent
-  int silences_ = 0;                      // parts of it in which nothing was heard
-  bool dismissed_ = false;                // the launcher has ended the ranks, or this agent
-  bool orderly_ = false;                  // stopping because the launcher said so
+  bool all_done_ = false;    // then: no rank is left in the run
+  bool own_failed_ = false;  // the cluster; the gateways may serve others
+  bool dismissed_ = false;   // the launcher has ended the ranks, or this agent
+  bool orderly_ = false;     // stopping because the launcher said so
   int status_ = 0;
   int ranks_status_ = 0;  // once they have ended
 };
@@ -150,7 +150,7 @@ Agent::Agent(const AgentOptions& options)
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
       flush_timer_(context_),
       count_timer_(context_),
-      alive_timer_(context_),
+      patience_(context_, channel_, [this] { silent(); }),
       job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
@@ -452,23 +452,13 @@ void Agent::pause(const ControlMessage&) {
 void Agent::resume(const ControlMessage&) { job_.resume(); }
 
 void Agent::hear_alive(const ControlMessage& message) {
-  patience_ = read_alive(message.body);
-  silences_ = 0;
-  listen_on();
+  patience_.have(read_alive(message.body));
 }
 
-// In parts: after a stop of this process, what has come meanwhile is read before the next.
-void Agent::listen_on() {
-  alive_timer_.cancel();
-  if (patience_.count() == 0) return;
-  alive_timer_.expires_after(patience_ / kParts);
-  alive_timer_.async_wait([this](const std::error_code& error) {
-    if (error || alone_ || ending_.stopping) return;
-    silences_ = channel_.held() ? 0 : silences_ + 1;
-    if (silences_ <= kParts) return listen_on();
-    log::warn("the launcher is silent for longer than the patience of links");
-    channel_.hang_up();
-  });
+void Agent::silent() {
+  if (alone_ || ending_.stopping) return;
+  log::warn("the launcher is silent for longer than the patience of links");
+  channel_.hang_up();
 }
 
 void Agent::kill(const ControlMessage& message) {

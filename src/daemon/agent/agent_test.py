@@ -54,6 +54,18 @@ class AgentTest(AgentCase):
         self.assertEqual(self.agent.process.wait(DEADLINE), 0)
         self.assertEqual(os.listdir(self.runtime), [])
 
+    def test_each_byte_of_a_slow_message_shows_that_the_launcher_is_there(self):
+        self.ready()
+        agent = self.agent
+        agent.send("alive", patience=3)
+        agent.raw(b'{"op": "clock", "text": "')
+        end = time.monotonic() + 4.5
+        while time.monotonic() < end:
+            agent.raw(b"x")
+            time.sleep(0.1)
+        agent.raw(b'"}\n')
+        agent.expect("clock")
+
     def test_a_killed_agent_leaves_nothing(self):
         for mode in ("agent", "gateway"):
             self.start(mode, TMPDIR=self.runtime)

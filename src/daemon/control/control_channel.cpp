@@ -35,6 +35,7 @@ void ControlChannel::read() {
     reading_ = false;
     if (error == asio::error::operation_aborted) return read();  // held meanwhile
     if (error) return close({});
+    received_ += got;
     decoder_.feed({block_.data(), got});
     explicit_bzero(block_.data(), got);  // there may be secrets among them
     dispatch();

@@ -4,6 +4,7 @@
 #include <array>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -31,6 +32,7 @@ class ControlChannel {
   /// All that came was read, and ended with a whole message.
   bool read_whole() const { return !held_ && decoder_.empty(); }
   bool held() const { return held_; }
+  std::uint64_t received() const { return received_; }  ///< bytes, so far
   /// Closes both descriptors, as if the other end had closed.
   void hang_up();
   /// The other end is gone: what was sent, and what is sent from now on, is dropped.
@@ -52,6 +54,7 @@ class ControlChannel {
   std::array<char, 65536> block_{};
   std::string queue_;
   std::size_t written_ = 0;  // bytes of queue_
+  std::uint64_t received_ = 0;
   bool reading_ = false;
   bool writing_ = false;
   bool held_ = false;
