@@ -41,7 +41,7 @@ def test_it_hears_which_clusters_have_failed_and_joined():
 
     async def run():
         growing = SimpleNamespace(
-            plan=SimpleNamespace(relays={"relay"}, links=[], patience=5.0),
+            plan=SimpleNamespace(relays={"relay"}, links=[], patience=5.0, survival=None),
             turn=asyncio.Lock(),
             news=NEWS,
             again=new.nothing,

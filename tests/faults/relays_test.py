@@ -52,6 +52,22 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
     assert running.returncode == 0, err
 
 
+def test_on_another_host_whose_ssh_has_died(remote: Grid, prefix: Path, program, tmp_path):
+    """In a run that survives, the relay takes its launcher for lost, and goes on."""
+    address = f"127.0.0.1:{free_port()}"
+    remote.write(relay(host="site", prefix=prefix, address=address))
+    bell = tmp_path / "bell"
+    words = ("--survive", "-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell)
+    with remote.start(*words) as running:
+        says(running, "up 4\n")
+        (client,) = remote.find("ssh -F", "isthmusd", "gateway")
+        os.kill(client, signal.SIGKILL)
+        hears(running, "isthmus: relay on site: is back")
+        bell.touch()
+        _, err = running.communicate(timeout=240)
+    assert running.returncode == 0, err
+
+
 def test_with_threads(grid: Grid, program, tmp_path):
     """All its gateways are there again."""
     grid.write(TWO + "[[gateway]]\ncluster = 'east'\nthreads = 2\n[[relay]]\nthreads = 3\n")

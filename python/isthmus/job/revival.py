@@ -2,8 +2,10 @@
 and send what was lost (docs/protocol.md, "When a relay is started anew")."""
 
 import asyncio
+import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from isthmus.base.errors import IsthmusError
 from isthmus.base.outcome import Ending, Weight
@@ -12,11 +14,29 @@ from isthmus.base.units import format_time
 from isthmus.meeting.ways import OwnWays
 from isthmus.run.agent import Agent, Handler, Message, OnLost
 from isthmus.run.bringup import BringUp
+from isthmus.run.command import shell_at
 from isthmus.run.growing import Growing
 from isthmus.run.members import Member, Members
 
 _PAUSE, _MOST_PAUSE = 0.2, 15.0  # seconds between attempts
 _CLOSE = 2.0  # seconds that a failed attempt has to end
+_REACH = 20.0  # seconds that a command at the relay's host may need
+
+
+async def _end_there(host: str, pid: int) -> None:
+    """Ends an agent there, if it still runs. In a run that survives, an agent that has lost its ssh
+    goes on without this launcher, and keeps its ports. It must not say goodbye."""
+    runs = f'"$(tr "\\0" " " </proc/{pid}/cmdline 2>/dev/null)"'
+    text = f"case {runs} in *isthmusd' gateway '*) kill -KILL {pid};; esac"
+    process = await asyncio.create_subprocess_exec(
+        *shell_at(host, text),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(process.wait(), _REACH)
+    if process.returncode is None:
+        process.kill()
+        await process.wait()
 
 
 class Revival:
@@ -88,8 +108,11 @@ class Revival:
     async def _again(self, member: Member, first: str) -> None:
         began, patience = time.monotonic(), self._patience(member)
         pause = _PAUSE
-        await member.agent.close(_CLOSE)
+        lost = member.agent
+        await lost.close(_CLOSE)
         while True:
+            if self._growing.plan.survival and lost.target and lost.pid > 1:
+                await _end_there(lost.target, lost.pid)
             trouble = await self._attempt(member)
             if not trouble:
                 self._voice.say(f"{member.agent.label}: is back")

@@ -80,6 +80,7 @@ class Agent:
         self.command = list(command)
         self.target = target
         self.host = ""
+        self.pid = 0  # there
         self.memory = ""  # equal where processes can share memory
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
@@ -258,6 +259,8 @@ class Agent:
         op = message["op"]
         if op == "hello":
             self.said_hello = True
+            pid = message.get("pid")
+            self.pid = pid if type(pid) is int else 0
         waiting = self._waiting
         if waiting and not waiting[1].done():
             if op == waiting[0]:
