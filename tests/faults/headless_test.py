@@ -82,6 +82,15 @@ def test_the_clusters_go_on(grid: Grid, headless: Path, text: str) -> None:
         check_it_goes_on(grid, running)
 
 
+def test_a_spawn_that_failed_before_does_not_matter(grid: Grid, headless: Path) -> None:
+    grid.write(CLUSTERS)
+    with start(grid, headless, "fail") as running:
+        assert running.stdout.readline().startswith("MPI_ERR_SPAWN")
+        lose_launcher(grid, running)
+        (grid.folder / "bell").touch()
+        assert statuses(grid) == ["0", "0", "0"]
+
+
 def test_clusters_by_ssh_go_on(remote: Grid, prefix: Path, headless: Path) -> None:
     """Output that comes after the loss does not end them with a broken pipe."""
     far = f"host = 'site'\nprefix = '{prefix}'\n"

@@ -246,9 +246,17 @@ class Spawning:
                 )
 
     async def _drop(self, starts: Sequence[_Start]) -> None:
-        """Ends whatever was started of them; nobody waits for it any more."""
+        """Ends whatever was started of them; nobody waits for it any more. Agents may suspect it,
+        and must not keep that for a failure of the run."""
         for start in starts:
             self._members.drop(start.member)
+        told = {growth.index for growth in self._growing.growths} if self._growing.plan.survival else set()
+        for start in starts:
+            if start.growth.index in told:
+                for other in self._growing.with_gateways():
+                    said = f'cluster "{start.growth.cluster.name}" could not be started'
+                    index = start.growth.index
+                    self._members.later(other.agent.send("failed", cluster=index, message=said))
         with contextlib.suppress(IsthmusError):
             await asyncio.gather(*(s.member.agent.close(self._limits.close) for s in starts))
 
