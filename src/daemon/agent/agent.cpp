@@ -72,6 +72,7 @@ class Agent {
   void part(const ControlMessage& message);
   void forget(const ControlMessage& message);
   void tell_spare(const ControlMessage& message);
+  std::optional<std::size_t> own_cluster() const;
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -410,9 +411,19 @@ void Agent::forget(const ControlMessage& message) {
   log::warn("{}", request.message);
   reports_.failed(request.cluster);
   if (gateways_) gateways_->failed(request);
+  if (request.cluster == own_cluster()) own_failed_ = true;
 }
 
 // It may come before `configure`. The launcher tells it again to gateways that come later.
+std::optional<std::size_t> Agent::own_cluster() const {
+  const auto& clusters = world_.clusters;
+  const auto found = std::ranges::find_if(clusters, [this](const core::Cluster& cluster) {
+    return configure_ && cluster.name == configure_->cluster;
+  });
+  if (found == clusters.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - clusters.begin());
+}
+
 void Agent::tell_spare(const ControlMessage& message) {
   const net::control::Spare news = read_spare(message.body);
   spares_[news.cluster] = !news.left;
@@ -462,7 +473,7 @@ void Agent::silent() {
 }
 
 void Agent::kill(const ControlMessage& message) {
-  dismissed_ = true;
+  dismissed_ = !own_failed_;
   const auto own = launcher_grace();
   const auto told = read_grace(message.body).value_or(own);
   job_.kill(gateways_ && gateways_->rank_died() ? std::max(own, told) : told);
@@ -618,7 +629,8 @@ void Agent::go_on_alone() {
 void Agent::job_ended_alone() {
   alone_->ended(status_ != 0 ? status_ : ranks_status_);
   if (ending_.stopping) return close_gateways();
-  if (configure_->gateways.empty() || gateways_->finished()) return leave_if_done();
+  if (const auto own = own_cluster()) gateways_->have_ended(*own);
+  if (configure_->gateways.empty() || own_failed_ || gateways_->finished()) return leave_if_done();
   alone_->suspect(core::kNobody, 0, "the ranks of this cluster have ended without MPI_Finalize");
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/gateway/control.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace isthmus::daemon {
@@ -112,10 +113,10 @@ void Control::check_done() {
   if (!alone_ || all_done_ || gateway_.over()) return;
   const core::NodeId self = gateway_.config.node;
   if (!gateway_.router.clusters().empty() && processes_.all_joined(0) && !presence_.any_inside() &&
-      readiness_.learn_done(self)) {
+      !processes_.any_gone() && readiness_.learn_done(self)) {
     gateway_.peers.tell_all_gateways(control::Done{self});
   }
-  if (!readiness_.all_done(*gateway_.router.world())) return;
+  if (!deserted() && !readiness_.all_done(*gateway_.router.world())) return;
   all_done_ = true;
   gateway_.user->all_done();
 }
@@ -130,3 +131,11 @@ void Control::check_ready() {
 }
 
 }  // namespace isthmus::daemon
+bool Control::deserted() const {
+  return !presence_.any_inside() &&
+         std::ranges::none_of(gateway_.peers, [](const auto& entry) {
+           const Peer& peer = entry.second;
+           return !peer.is_process() && !peer.is_junction() && peer.open();
+         });
+}
+

@@ -34,7 +34,9 @@ class Control {
   /// The launcher is lost. Tells the other gateways when no process is left here, and the user when
   /// none is left in the run.
   void go_on_alone() { alone_ = true; }
-  /// To be called when a process may have left.
+  /// Tells the processes, and, without a launcher, the other gateways.
+  void part(const net::control::Parted& news);
+  /// To be called when a process or another gateway may have left.
   void check_done();
 
  private:
@@ -54,6 +56,8 @@ class Control {
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
 
   Common& gateway_;
+  /// No process is here, and no other gateway is left to be heard of.
+  bool deserted() const;
   Processes& processes_;
   Sharing& sharing_;
   Tuning& tuning_;

@@ -177,6 +177,49 @@ TEST_F(ControlTest, ItIsNotOverWhileAProcessIsHere) {
   EXPECT_EQ(gateway_->told_all_done, 0);
 }
 
+TEST_F(ControlTest, ItIsOverWhenAllOtherGatewaysHaveLeft) {
+  for (Peer* process : {&first_, &second_}) take(*process, said::Joined{process->node, 0});
+  control_.go_on_alone();
+  gateway_->router.left(*other_.neighbour);
+  gateway_->router.left(*relay_.neighbour);
+  control_.check_done();
+  EXPECT_EQ(gateway_->told_all_done, 0);  // processes are here
+  for (int i = 0; i < 2; ++i) presence_.leave(0);
+  control_.check_done();
+  EXPECT_EQ(gateway_->told_all_done, 1);
+}
+
+TEST_F(ControlTest, AGatewayThatProcessesDoWithoutIsNotDoneBeforeTheyHaveEnded) {
+  const auto done = testing::Contains(net::ControlBody(said::Done{PartsTestbed::kSelf}));
+  for (Peer* process : {&first_, &second_}) take(*process, said::Joined{process->node, 0});
+  control_.go_on_alone();
+  for (const int rank : {0, 1}) take(relay_, said::Without{rank, PartsTestbed::kSelf});
+  control_.check_done();
+  EXPECT_THAT(gateway_->told(relay_), testing::Not(done));
+  processes_.have_ended(0);
+  control_.check_done();
+  EXPECT_THAT(gateway_->told(relay_), done);
+}
+
+TEST_F(ControlTest, WithoutALauncherAllGatewaysLearnWhichRunHasParted) {
+  const net::ControlBody news = said::Parted{"run", "it ended"};
+  control_.part({"run", "it ended"});
+  EXPECT_THAT(gateway_->told(first_), ElementsAre(news));
+  EXPECT_THAT(gateway_->told(relay_), IsEmpty());  // the launcher will say it
+  control_.go_on_alone();
+  control_.part({"run", "it ended"});
+  EXPECT_THAT(gateway_->told(relay_), ElementsAre(news));
+}
+
+TEST_F(ControlTest, ARunThatHasPartedIsPassedOnOnce) {
+  const net::ControlBody news = said::Parted{"run", "it ended"};
+  take(relay_, news);
+  take(other_, news);
+  EXPECT_THAT(gateway_->told(first_), ElementsAre(news));
+  EXPECT_THAT(gateway_->told(other_), ElementsAre(news));
+  EXPECT_THAT(gateway_->told(relay_), IsEmpty());
+}
+
 TEST_F(ControlTest, AProcessCannotSayThatAGatewayIsDone) {
   take(first_, said::Done{PartsTestbed::kOther});
   EXPECT_TRUE(readiness_.learn_done(PartsTestbed::kOther));

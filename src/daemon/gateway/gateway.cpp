@@ -97,6 +97,11 @@ void Gateway::go_on_alone() {
   state_->control.go_on_alone();
   state_->act();
 }
+void Gateway::have_ended(std::size_t cluster) {
+  state_->processes.have_ended(cluster);
+  state_->act();
+}
+
 
 void Gateway::fault(const std::string& message, int code) {
   if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);

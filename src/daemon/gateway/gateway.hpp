@@ -230,6 +230,8 @@ class Gateway {
 
   /// The launcher is lost, and the run goes on: GatewayUser::all_done says when it is over.
   void go_on_alone();
+  /// No process of that cluster runs any more.
+  void have_ended(std::size_t cluster);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call GatewayUser::fault.

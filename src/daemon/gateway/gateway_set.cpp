@@ -236,6 +236,12 @@ void GatewaySet::go_on_alone(GatewayUser& user) {
   }
 }
 
+void GatewaySet::have_ended(std::size_t cluster) {
+  for (const GatewayMember& member : state_->members) {
+    member.want([cluster](Gateway& gateway) { gateway.have_ended(cluster); });
+  }
+}
+
 void GatewaySet::spare(const net::control::Spare& news) {
   for (const GatewayMember& member : state_->members) {
     member.want([news](Gateway& gateway) { gateway.spare(news); });

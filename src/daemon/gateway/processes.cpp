@@ -205,6 +205,14 @@ bool Processes::all_gone() const {
   });
 }
 
+bool Processes::any_gone() const {
+  return std::any_of(gateway_.peers.begin(), gateway_.peers.end(), [this](const auto& entry) {
+    const auto& [node, peer] = entry;
+    return peer.is_process() && peer.neighbour->gone && !gateway_.router.forgotten(node) &&
+           !ended_.contains(cluster_of(peer));
+  });
+}
+
 void Processes::goes_on_without(core::NodeId process) {
   Peer* const peer = gateway_.peers.find(process);
   if (peer == nullptr || peer->neighbour->left || peer->neighbour->gone) return;

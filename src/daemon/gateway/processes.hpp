@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ class Processes final : private PeerKind {
   bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
   bool all_joined(int part) const;
+  /// Some process has been lost here, and may go on by other gateways.
+  bool any_gone() const;
+  /// The processes of that cluster have ended.
+  void have_ended(std::size_t cluster) { ended_.insert(cluster); }
 
   /// Asks all what they have sent without gateways, if they have answered before.
   void ask_crossed();
@@ -78,6 +83,7 @@ class Processes final : private PeerKind {
   std::vector<core::Growth> growths_;           // of the world, ever
   std::vector<net::control::Failed> failures_;  // of clusters, ever
   std::vector<net::control::Spare> spares_;     // news of them, ever; the launcher bounds them
+  std::set<std::size_t> ended_;                 // clusters
   bool told_gone_on_ = false;  // to the user: some process goes on without this gateway
 };
 
