@@ -9,6 +9,7 @@ from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
 from isthmus.job.revival import Revival
 from isthmus.place.extension import Extensions
+from isthmus.pages import page
 from isthmus.place.plan import Plan
 from isthmus.run.agent import Agent, Message
 from isthmus.run.extending import Extending
@@ -76,7 +77,7 @@ class Losses:
 
         def end() -> None:
             if member.spawned or not agent.told:  # else the step of the bring-up fails
-                self._ending.end(1, sentence, Weight.FAULT)
+                self._ending.end(1, sentence + self._hint(member), Weight.FAULT)
 
         spare = self._is_spare(member)
         if self._extending and self._extending.takes(member):
@@ -90,6 +91,15 @@ class Losses:
         elif not self._surviving.takes(member, sentence, end):
             end()
         self._members.changed()
+
+    def _hint(self, member: Member) -> str:
+        """It may be this launcher that is lost, and not the cluster."""
+        if not self._plan.survival or not (member.agent.target or member.plan.joins):
+            return ""
+        return (
+            "\n  Perhaps only this launcher has lost it, and the ranks there go on. Look for "
+            f"isthmus-*.err in their working directory before you run it again ({page('surviving.md')})."
+        )
 
     def _is_spare(self, member: Member) -> bool:
         """Whether only gateways are lost with it, and its cluster has others."""

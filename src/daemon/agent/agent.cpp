@@ -10,14 +10,15 @@
 #include <csignal>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/trace/trace.hpp"
 #include "core/wire/wire.hpp"
 #include "daemon/agent/alone.hpp"
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
-#include "daemon/agent/rank_job.hpp"
 #include "daemon/agent/patience.hpp"
+#include "daemon/agent/rank_job.hpp"
 #include "daemon/agent/sight.hpp"
 #include "daemon/agent/staging.hpp"
 #include "daemon/agent/trace_gathering.hpp"
@@ -71,8 +72,8 @@ class Agent {
   void serve(const ControlMessage& message);
   void part(const ControlMessage& message);
   void forget(const ControlMessage& message);
-  void tell_spare(const ControlMessage& message);
   std::optional<std::size_t> own_cluster() const;
+  void tell_spare(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -410,11 +411,10 @@ void Agent::forget(const ControlMessage& message) {
   const FailedRequest request = read_failed(message.body);
   log::warn("{}", request.message);
   reports_.failed(request.cluster);
-  if (gateways_) gateways_->failed(request);
   if (request.cluster == own_cluster()) own_failed_ = true;
+  if (gateways_) gateways_->failed(request);
 }
 
-// It may come before `configure`. The launcher tells it again to gateways that come later.
 std::optional<std::size_t> Agent::own_cluster() const {
   const auto& clusters = world_.clusters;
   const auto found = std::ranges::find_if(clusters, [this](const core::Cluster& cluster) {
@@ -424,6 +424,7 @@ std::optional<std::size_t> Agent::own_cluster() const {
   return static_cast<std::size_t>(found - clusters.begin());
 }
 
+// It may come before `configure`. The launcher tells it again to gateways that come later.
 void Agent::tell_spare(const ControlMessage& message) {
   const net::control::Spare news = read_spare(message.body);
   spares_[news.cluster] = !news.left;
@@ -610,7 +611,9 @@ void Agent::go_on_alone() {
                 all_done_ = true;
                 asio::post(context_, [this] { leave_if_done(); });
               },
-          .abandoned = [this] { abandon(); }});
+          .abandoned = [this] { abandon(); },
+          .parted = [this](const std::string& run,
+                           const std::string& text) { gateways_->part({run, text}); }});
   alone_->say(
       fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
                   "{} on {} is its agent: SIGTERM to that ends the run",

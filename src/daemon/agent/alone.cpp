@@ -92,6 +92,11 @@ void Alone::suspect(core::NodeId /*gateway*/, std::size_t /*cluster*/, const std
   events_.end(1);
 }
 
+void Alone::parted(const std::string& run, const std::string& text) {
+  say(text);
+  events_.parted(run, text);
+}
+
 void Alone::ask(core::NodeId process, std::uint64_t number, const std::string& text) {
   const json request = core::parse_any(text);
   if (request.is_object()) {

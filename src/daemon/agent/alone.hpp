@@ -20,7 +20,9 @@ class Alone final : public GatewayUser {
         answer;
     /// The ranks here have to end, with this status. May come several times.
     std::function<void(int status)> end;
-    std::function<void()> all_done, abandoned;  ///< GatewayUser's
+    // GatewayUser's
+    std::function<void()> all_done, abandoned;
+    std::function<void(const std::string& run, const std::string& text)> parted;
   };
 
   /// The files are NAME.out, NAME.err and NAME.status, in the first of the folders that can be
@@ -39,6 +41,7 @@ class Alone final : public GatewayUser {
   void warning(const std::string& text) override { say("warning: " + text); }
   void abandoned() override { events_.abandoned(); }
   void all_done() override { events_.all_done(); }
+  void parted(const std::string& run, const std::string& text) override;
   void ask(core::NodeId process, std::uint64_t number, const std::string& text) override;
 
  private:

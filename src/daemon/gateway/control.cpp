@@ -7,6 +7,12 @@ namespace isthmus::daemon {
 
 namespace control = net::control;
 
+namespace {
+
+constexpr std::size_t kMostParted = 4096;  // more runs than ever meet one
+
+}  // namespace
+
 void Control::take(Peer& from, const core::InFrame& frame) {
   if (gateway_.router.forgotten(from.node)) return;  // its end must not be that of the others
   if (const auto share = net::decode_share(frame.body)) {
@@ -109,6 +115,23 @@ void Control::learn(Peer& from, const control::Done& done) {
   gateway_.act();
 }
 
+void Control::part(const control::Parted& news) {
+  gateway_.peers.tell_processes(news);
+  if (alone_ && parted_.insert(news.run).second) gateway_.peers.tell_all_gateways(news);
+  gateway_.act();
+}
+
+// It has no launcher any more, which would say it to all.
+void Control::learn(Peer& from, const control::Parted& news) {
+  if (from.is_process() || parted_.size() >= kMostParted || !parted_.insert(news.run).second) {
+    return;
+  }
+  gateway_.router.part(news.run);
+  gateway_.peers.tell_processes(news);
+  gateway_.peers.tell_all_gateways(news, from.node);
+  gateway_.act();
+}
+
 void Control::check_done() {
   if (!alone_ || all_done_ || gateway_.over()) return;
   const core::NodeId self = gateway_.config.node;
@@ -121,6 +144,14 @@ void Control::check_done() {
   gateway_.user->all_done();
 }
 
+bool Control::deserted() const {
+  return !presence_.any_inside() &&
+         std::ranges::none_of(gateway_.peers, [](const auto& entry) {
+           const Peer& peer = entry.second;
+           return !peer.is_process() && !peer.is_junction() && peer.open();
+         });
+}
+
 void Control::check_ready() {
   const auto& world = gateway_.router.world();
   if (!world) return;
@@ -131,11 +162,3 @@ void Control::check_ready() {
 }
 
 }  // namespace isthmus::daemon
-bool Control::deserted() const {
-  return !presence_.any_inside() &&
-         std::ranges::none_of(gateway_.peers, [](const auto& entry) {
-           const Peer& peer = entry.second;
-           return !peer.is_process() && !peer.is_junction() && peer.open();
-         });
-}
-

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <utility>
 
 #include "daemon/gateway/common.hpp"
@@ -52,18 +53,20 @@ class Control {
   void learn(Peer& from, const net::control::Abort& abort);
   void learn(Peer& from, const net::control::Fault& fault);
   void learn(Peer& from, const net::control::Done& done);
+  void learn(Peer& from, const net::control::Parted& news);
   void learn(Peer& /*from*/, const auto& /*for processes*/) {}
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
-
-  Common& gateway_;
   /// No process is here, and no other gateway is left to be heard of.
   bool deserted() const;
+
+  Common& gateway_;
   Processes& processes_;
   Sharing& sharing_;
   Tuning& tuning_;
   Readiness& readiness_;
   const Presence& presence_;
   bool alone_ = false, all_done_ = false;
+  std::set<std::string> parted_;  // runs of which all gateways know
   std::set<std::pair<int, core::NodeId>> without_;  // processes, and the gateways they do without
 };
 

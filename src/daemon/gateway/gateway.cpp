@@ -66,8 +66,7 @@ std::vector<std::string> Gateway::join(JunctionPlan plan,
 
 void Gateway::part(const std::string& run, const std::string& sentence) {
   state_->junctions.part(run);
-  state_->peers.tell_processes(net::control::Parted{run, sentence});
-  state_->act();
+  state_->control.part({run, sentence});
 }
 
 void Gateway::read_come() {
@@ -97,11 +96,11 @@ void Gateway::go_on_alone() {
   state_->control.go_on_alone();
   state_->act();
 }
+
 void Gateway::have_ended(std::size_t cluster) {
   state_->processes.have_ended(cluster);
   state_->act();
 }
-
 
 void Gateway::fault(const std::string& message, int code) {
   if (!state_->over()) state_->fail(net::control::Fault{code, message}, message, core::kNobody);
