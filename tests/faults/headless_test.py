@@ -99,6 +99,32 @@ def test_clusters_by_ssh_go_on(remote: Grid, prefix: Path, headless: Path) -> No
         check_it_goes_on(remote, running)
 
 
+def test_a_relay_goes_on_and_ends_after_a_second_failure(grid: Grid, headless: Path) -> None:
+    """It has no process that would end, and hears of no cluster that is done."""
+    grid.write(f"{CLUSTERS}[[relay]]\n")
+    with start(grid, headless) as running:
+        lose_launcher(grid, running)
+        os.kill(grid.find("isthmusd", " agent")[0], signal.SIGTERM)
+        assert "0" not in statuses(grid)
+
+
+def test_a_gateway_that_has_lost_its_launcher_alone_ends_with_the_run(
+    remote: Grid, prefix: Path, headless: Path
+) -> None:
+    """Only its ssh has died. The others still have the launcher, and end by its word."""
+    own = "[[gateway]]\ncluster = 'a'\n"
+    clusters = f"[cluster.a]\nprefix = '{prefix}'\n[cluster.b]\n[cluster.c]\n"
+    remote.write(f"{clusters}{own}{own}host = 'site'\n")
+    with start(remote, headless) as running:
+        (client,) = remote.find("ssh -F", "isthmusd", "gateway")
+        os.kill(client, signal.SIGKILL)
+        while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
+            assert line, "the launcher has ended"
+        (remote.folder / "bell").touch()
+        _, err = running.communicate(timeout=240)
+    assert running.returncode == 0, err
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_process_group_ends_clusters_by_ssh(
     remote: Grid, prefix: Path, headless: Path, number: int

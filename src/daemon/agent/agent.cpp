@@ -116,7 +116,7 @@ class Agent {
   ControlChannel channel_;
   asio::signal_set signals_;
   asio::steady_timer flush_timer_, count_timer_;
-  Patience patience_;  // with the launcher
+  Patience patience_;     // with the launcher
   std::string launcher_;  // the name of the native one
   std::chrono::steady_clock::time_point flush_deadline_;
 
@@ -134,11 +134,11 @@ class Agent {
   std::map<std::string, bool> spares_;  // for it: those that have joined, and whether they stay
   Surroundings around_;                 // from `link`
   RankJob job_;
-  std::unique_ptr<Alone> alone_;          // the launcher is lost, and the run goes on
-  bool all_done_ = false;    // then: no rank is left in the run
-  bool own_failed_ = false;  // the cluster; the gateways may serve others
-  bool dismissed_ = false;   // the launcher has ended the ranks, or this agent
-  bool orderly_ = false;     // stopping because the launcher said so
+  std::unique_ptr<Alone> alone_;  // the launcher is lost, and the run goes on
+  bool all_done_ = false;         // then: no rank is left in the run
+  bool own_failed_ = false;       // the cluster; the gateways may serve others
+  bool dismissed_ = false;        // the launcher has ended the ranks, or this agent
+  bool orderly_ = false;          // stopping because the launcher said so
   int status_ = 0;
   int ranks_status_ = 0;  // once they have ended
 };
@@ -463,9 +463,7 @@ void Agent::pause(const ControlMessage&) {
 
 void Agent::resume(const ControlMessage&) { job_.resume(); }
 
-void Agent::hear_alive(const ControlMessage& message) {
-  patience_.have(read_alive(message.body));
-}
+void Agent::hear_alive(const ControlMessage& message) { patience_.have(read_alive(message.body)); }
 
 void Agent::silent() {
   if (alone_ || ending_.stopping) return;
@@ -612,8 +610,10 @@ void Agent::go_on_alone() {
                 asio::post(context_, [this] { leave_if_done(); });
               },
           .abandoned = [this] { abandon(); },
-          .parted = [this](const std::string& run,
-                           const std::string& text) { gateways_->part({run, text}); }});
+          .parted =
+              [this](const std::string& run, const std::string& text) {
+                gateways_->part({run, text});
+              }});
   alone_->say(
       fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
                   "{} on {} is its agent: SIGTERM to that ends the run",

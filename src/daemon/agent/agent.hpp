@@ -15,7 +15,8 @@ struct AgentOptions {
 
 /// Serves until `end` (returns 0), the end of input (0), a signal (128 + its number) or a broken
 /// control stream (1). In a run that survives, the end of input may mean that the launcher is lost:
-/// then it serves until all ranks have ended (0), or have to end. Everything it started is gone when it returns.
+/// then it serves until all ranks have ended (0), or have to end. Everything it started is gone
+/// when it returns.
 int run_agent(const AgentOptions& options);
 
 }  // namespace isthmus::daemon

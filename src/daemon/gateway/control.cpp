@@ -139,17 +139,31 @@ void Control::check_done() {
       !processes_.any_gone() && readiness_.learn_done(self)) {
     gateway_.peers.tell_all_gateways(control::Done{self});
   }
-  if (!deserted() && !readiness_.all_done(*gateway_.router.world())) return;
+  if (!deserted() && !readiness_.all_done(*gateway_.router.world())) return look_for_early();
   all_done_ = true;
   gateway_.user->all_done();
 }
 
+// Clusters that only this gateway connects do not hear of each other's end elsewhere.
+void Control::look_for_early() {
+  if (!gateway_.router.clusters().empty()) return;
+  const auto& world = *gateway_.router.world();
+  for (const core::Gateway& gateway : world.gateways) {
+    const Peer* const peer = gateway_.peers.find(gateway.node);
+    if (peer == nullptr || !peer->neighbour->left) continue;
+    for (const std::size_t cluster : gateway.clusters) {
+      if (readiness_.done(world, cluster)) continue;
+      gateway_.suspect(
+          cluster, gateway_.name(gateway.node) + " has closed while the program was still running");
+    }
+  }
+}
+
 bool Control::deserted() const {
-  return !presence_.any_inside() &&
-         std::ranges::none_of(gateway_.peers, [](const auto& entry) {
-           const Peer& peer = entry.second;
-           return !peer.is_process() && !peer.is_junction() && peer.open();
-         });
+  return !presence_.any_inside() && std::ranges::none_of(gateway_.peers, [](const auto& entry) {
+    const Peer& peer = entry.second;
+    return !peer.is_process() && !peer.is_junction() && peer.open();
+  });
 }
 
 void Control::check_ready() {

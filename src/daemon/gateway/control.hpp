@@ -56,6 +56,8 @@ class Control {
   void learn(Peer& from, const net::control::Parted& news);
   void learn(Peer& /*from*/, const auto& /*for processes*/) {}
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
+  /// Suspects clusters that have left before their processes were done.
+  void look_for_early();
   /// No process is here, and no other gateway is left to be heard of.
   bool deserted() const;
 
@@ -66,7 +68,7 @@ class Control {
   Readiness& readiness_;
   const Presence& presence_;
   bool alone_ = false, all_done_ = false;
-  std::set<std::string> parted_;  // runs of which all gateways know
+  std::set<std::string> parted_;                    // runs of which all gateways know
   std::set<std::pair<int, core::NodeId>> without_;  // processes, and the gateways they do without
 };
 

@@ -1,5 +1,7 @@
 #include "daemon/gateway/readiness.hpp"
 
+#include <algorithm>
+
 namespace isthmus::daemon {
 
 bool Readiness::learn(core::NodeId gateway, int part) {
@@ -28,16 +30,18 @@ bool Readiness::learn_done(core::NodeId gateway) {
   return done_.size() < kMost && done_.insert(gateway).second;
 }
 
+bool Readiness::done(const core::World& world, std::size_t cluster) const {
+  return std::ranges::any_of(world.gateways, [&](const core::Gateway& gateway) {
+    return done_.contains(gateway.node) && gateway.serves(cluster);
+  });
+}
+
 bool Readiness::all_done(const core::World& world) const {
-  std::set<std::size_t> left;
   for (std::size_t index = 0; index < world.clusters.size(); ++index) {
-    if (!forgotten_.contains(index) && !world.clusters[index].is_guest()) left.insert(index);
+    const bool counts = !forgotten_.contains(index) && !world.clusters[index].is_guest();
+    if (counts && !done(world, index)) return false;
   }
-  for (const auto& gateway : world.gateways) {
-    if (!done_.contains(gateway.node)) continue;
-    for (const std::size_t cluster : gateway.clusters) left.erase(cluster);
-  }
-  return left.empty();
+  return true;
 }
 
 std::vector<int> Readiness::take_ready(const core::World& world,

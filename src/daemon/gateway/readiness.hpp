@@ -25,6 +25,8 @@ class Readiness {
 
   /// A gateway has no process any more. False: as for `learn`.
   bool learn_done(core::NodeId gateway);
+  /// That is so of a gateway of the cluster.
+  bool done(const core::World& world, std::size_t cluster) const;
   /// That is so in each cluster of the run.
   bool all_done(const core::World& world) const;
 
