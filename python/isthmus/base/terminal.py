@@ -5,10 +5,11 @@ import sys
 import termios
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 
 @cache
-def settings() -> list[object] | None:
+def settings() -> list[Any] | None:
     """Those of the first call; None without a terminal."""
     with suppress(termios.error, OSError, ValueError):
         return termios.tcgetattr(sys.stdin.fileno())

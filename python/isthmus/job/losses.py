@@ -8,8 +8,8 @@ from typing import Any
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
 from isthmus.job.revival import Revival
-from isthmus.place.extension import Extensions
 from isthmus.pages import page
+from isthmus.place.extension import Extensions
 from isthmus.place.plan import Plan
 from isthmus.run.agent import Agent, Message
 from isthmus.run.extending import Extending
@@ -97,8 +97,8 @@ class Losses:
         if not self._plan.survival or not (member.agent.target or member.plan.joins):
             return ""
         return (
-            "\n  Perhaps only this launcher has lost it, and the ranks there go on. Look for "
-            f"isthmus-*.err in their working directory before you run it again ({page('surviving.md')})."
+            "\n  Perhaps only this launcher has lost it, and the ranks there go on. Before you run "
+            f"it again, look for isthmus-*.err in their working directory ({page('surviving.md')})."
         )
 
     def _is_spare(self, member: Member) -> bool:

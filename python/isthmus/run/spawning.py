@@ -250,13 +250,12 @@ class Spawning:
         and must not keep that for a failure of the run."""
         for start in starts:
             self._members.drop(start.member)
-        told = {growth.index for growth in self._growing.growths} if self._growing.plan.survival else set()
-        for start in starts:
-            if start.growth.index in told:
-                for other in self._growing.with_gateways():
-                    said = f'cluster "{start.growth.cluster.name}" could not be started'
-                    index = start.growth.index
-                    self._members.later(other.agent.send("failed", cluster=index, message=said))
+        told = {growth.index for growth in self._growing.growths}
+        for start in starts if self._growing.plan.survival else ():
+            index = start.growth.index
+            said = f'cluster "{start.growth.cluster.name}" could not be started'
+            for other in self._growing.with_gateways() if index in told else ():
+                self._members.later(other.agent.send("failed", cluster=index, message=said))
         with contextlib.suppress(IsthmusError):
             await asyncio.gather(*(s.member.agent.close(self._limits.close) for s in starts))
 
