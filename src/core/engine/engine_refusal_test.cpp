@@ -242,7 +242,7 @@ TEST_F(Refusal, SpoiltBytesCountAsOthers) {
 TEST_F(Refusal, WhatHasComeLeavesNoPlaceBehindAPiece) {
   const auto behind = [this](std::uint64_t offset) {
     BodyHead head;
-    InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0};
+    InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
     frame.body = std::span(head).first(encode(PieceBody{0, offset}, head));
     frame.placed = 100;
     const Landing landing = engine.place(frame);
@@ -268,7 +268,7 @@ TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
   EXPECT_TRUE(envelope(0, 3000, 600));
   engine.recv(op);
   BodyHead head;
-  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0};
+  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
   frame.body = std::span(head).first(encode(PieceBody{0, 600}, head));
   frame.placed = 100;
   EXPECT_EQ(engine.place(frame).behind.size(), 2300U);
