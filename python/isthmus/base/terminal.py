@@ -1,24 +1,24 @@
 """The terminal of this command, which a program that was killed may leave without echo."""
 
 import os
-import sys
 import termios
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
+_INPUT = 0  # sys.stdin is None if it was closed
+
 
 @cache
 def settings() -> list[Any] | None:
-    """Those of the first call; None without a terminal."""
-    with suppress(termios.error, OSError, ValueError):
-        return termios.tcgetattr(sys.stdin.fileno())
+    """What they were at the first call; None without a terminal."""
+    with suppress(termios.error):
+        return termios.tcgetattr(_INPUT)
     return None
 
 
 def restore() -> None:
     """Makes them those of `settings` again, unless this command is in the background."""
-    with suppress(termios.error, OSError, ValueError):
-        terminal = sys.stdin.fileno()
-        if (known := settings()) and os.tcgetpgrp(terminal) == os.getpgrp():
-            termios.tcsetattr(terminal, termios.TCSANOW, known)
+    with suppress(termios.error, OSError):
+        if (known := settings()) and os.tcgetpgrp(_INPUT) == os.getpgrp():
+            termios.tcsetattr(_INPUT, termios.TCSANOW, known)
