@@ -100,5 +100,5 @@ def test_the_host_of_the_launcher_is_cut_off(queues):
 
 
 def written(queues: Queues, kind: str) -> list[str]:
-    """What is in files of this kind that parts have written by themselves."""
+    """The contents of the files of this kind that parts have written by themselves."""
     return [path.read_text() for path in queues.folder.rglob(f"isthmus-*.{kind}")]

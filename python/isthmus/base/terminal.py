@@ -11,14 +11,14 @@ _INPUT = 0  # sys.stdin is None if it was closed
 
 @cache
 def settings() -> list[Any] | None:
-    """What they were at the first call; None without a terminal."""
+    """Returns the settings of the first call, or None without a terminal."""
     with suppress(termios.error):
         return termios.tcgetattr(_INPUT)
     return None
 
 
 def restore() -> None:
-    """Makes them those of `settings` again, unless this command is in the background."""
+    """Sets those of `settings` again, unless this command is in the background."""
     with suppress(termios.error, OSError):
         if (known := settings()) and os.tcgetpgrp(_INPUT) == os.getpgrp():
             termios.tcsetattr(_INPUT, termios.TCSANOW, known)

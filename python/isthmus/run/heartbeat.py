@@ -15,7 +15,7 @@ class Heartbeat:
     """For one run. Needs a running loop."""
 
     def __init__(self, members: Members, patience: float | None) -> None:
-        """None: agents need not know."""
+        """`patience` is None if agents end with the launcher."""
         self._members = members
         self._patience = None if patience is None else max(_LEAST, patience)
         self._telling: dict[Agent, asyncio.Task[None]] = {}

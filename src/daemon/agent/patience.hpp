@@ -1,4 +1,4 @@
-// How long an agent waits for a launcher that it does not hear (docs/control.md, `alive`).
+// An agent waits this long for a launcher that it does not hear (docs/control.md, `alive`).
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -11,14 +11,14 @@
 
 namespace isthmus::daemon {
 
-/// Calls `over` once nothing has come from the launcher for longer than the patience. Whatever
-/// comes counts, also a part of a message. While the channel is held, nothing is missed.
+/// Calls `over` once nothing has come from the launcher for longer than the patience. Any
+/// byte counts, also a part of a message. While the channel is held, nothing is missed.
 class Patience {
  public:
   Patience(asio::io_context& context, const ControlChannel& channel, std::function<void()> over)
       : channel_(channel), timer_(context), over_(std::move(over)) {}
 
-  /// From now on. 0: the launcher may be silent.
+  /// Takes effect now. With 0 the launcher may be silent.
   void have(std::chrono::milliseconds patience);
   void end() { have({}); }
 

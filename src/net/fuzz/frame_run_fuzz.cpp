@@ -1,5 +1,5 @@
-// A peer may send anything behind a piece. Whatever was expected there, no byte that was read is
-// lost, and a piece is found only where it belongs. Four bytes give the sizes; then each step is
+// A peer may send anything behind a piece. No byte that was read is lost, and a piece is found only
+// where it belongs. Four bytes give the sizes; then each step is
 // three bytes of what comes.
 #include <algorithm>
 #include <cstdint>
