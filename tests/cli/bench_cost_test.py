@@ -3,15 +3,18 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from isthmus.measuring.runs import Run
 from isthmus_lab.bench.cost.group import Group
+from isthmus_lab.bench.cost.parts import Sorter, part
 from isthmus_lab.bench.cost.results import CostResults, CostRun, cost_of, works
 from isthmus_lab.measuring.samples import NotMeasuredError
 
 _SPIN = "import time\nwhile time.process_time() < 0.3: pass"
+_LINES = 20_000_000
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
@@ -62,7 +65,50 @@ def test_a_pass_whose_jobs_are_equally_long_says_nothing():
 
 def test_samples_survive_a_file():
     work = works(0.5)[0]
-    results = CostResults(labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5)])
+    results = CostResults(labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5, parts={"end": 0.5})])
     other = CostResults()
     other.merge(results.as_json())
     assert other.runs == results.runs
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("isthmusd", "gateway"),
+        ("haproxy", "proxy"),
+        ("python3", ""),
+        ("isthmus", ""),
+        ("isthmus-tcpbenc", "end"),
+        ("p2p-1d6f54ef009", "end"),
+    ],
+)
+def test_each_program_belongs_to_a_part(name: str, found: str):
+    assert part(name) == found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
+def test_parts_are_counted_apart():
+    group = Group()
+    sorter = Sorter(group, {Path("/proc/self/ns/net").stat().st_ino: "here"})
+    try:
+        with group.entered():
+            subprocess.run([sys.executable, "-c", _SPIN], check=True)
+            subprocess.run(["sed", "-n", f"{_LINES}p"], input="\n" * _LINES, text=True, check=True)
+        parts = group.parts()
+        assert list(parts) == ["end here"]
+        assert 0 < parts["end here"] < group.seconds() - 0.3
+    finally:
+        sorter.close()
+        group.close()
+
+
+def test_the_cost_of_a_part():
+    work = works(1.0)[0]
+    results = CostResults(labels={"a": "A"})
+    parts = {"end a1": 0.2, "end b1": 0.01}
+    results.runs.append(CostRun("a", 0, work.short, 20.0, 1.0, 0.1, parts=parts))
+    parts = {"end a1": 1.2, "end b1": 0.01, "gateway a0": 0.5}
+    results.runs.append(CostRun("a", 0, work.task, 1020.0, 2.0, 0.51, parts=parts))
+    assert results.parts("a") == ["end a1", "gateway a0"]
+    assert results.processor("a", work, "end a1") == pytest.approx(0.001)
+    assert results.processor("a", work, "gateway a0") == pytest.approx(0.0005)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +20,7 @@ from isthmus.measuring.tasks import GIGABYTE, Task
 from isthmus_lab.bench import common, labs, p2p, report, session
 from isthmus_lab.bench.contestants import Contestant
 from isthmus_lab.bench.cost.group import Group
+from isthmus_lab.bench.cost.parts import Sorter
 from isthmus_lab.bench.cost.results import CostResults, CostRun, Work, cost_of, works
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
@@ -48,6 +49,7 @@ class Counted:
 
     contestant: Contestant
     group: Group
+    nodes: Mapping[int, str]
     ceiling: int | None = None
 
     @property
@@ -63,10 +65,17 @@ class Counted:
         return [self._one(task, number) for task in tasks]
 
     def _one(self, task: Task, number: int) -> CostRun:
-        before = self.group.seconds()
-        with self.group.entered():
-            runs: Sequence[Run] = self.contestant.measure([task], number)
-        return cost_of(runs, self.group.seconds() - before)
+        before, parts_before = self.group.seconds(), self.group.parts()
+        sorter = Sorter(self.group, self.nodes)
+        try:
+            with self.group.entered():
+                runs: Sequence[Run] = self.contestant.measure([task], number)
+        finally:
+            sorter.close()
+        parts = {
+            name: used - parts_before.get(name, 0.0) for name, used in self.group.parts().items()
+        }
+        return cost_of(runs, self.group.seconds() - before, parts)
 
 
 def cost(
@@ -116,6 +125,7 @@ def _measure(place: Place, options: Options) -> CostResults:
     tasks = [task for work in works(options.scale) for task in (work.short, work.task)]
     only = options.only or _DEFAULT + (_DEFAULT_FATPIPE if place.name == "fatpipe" else ())
     plan = p2p.Options(mpis=options.mpis, only=only)
+    nodes = _nodes(place)
     group = Group()
     try:
         with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
@@ -125,12 +135,20 @@ def _measure(place: Place, options: Options) -> CostResults:
             entries: list[Entry[Task, CostRun]] = []
             for one in found:
                 suits = [task for task in tasks if task.figure in one.figures]
-                entries.append(Entry(Counted(one, group, one.ceiling), [suits] * options.passes))
+                counted = Counted(one, group, nodes, one.ceiling)
+                entries.append(Entry(counted, [suits] * options.passes))
             with _computing(options.loops):
                 session.measure(place, entries, results, common.say)
     finally:
         group.close()
     return results
+
+
+def _nodes(place: Place) -> dict[int, str]:
+    """The lab's nodes, by the inodes of their network namespaces."""
+    if place.lab is None or place.network is None:
+        return {}
+    return {place.lab.namespace(one).stat().st_ino: one for one in place.network.nodes}
 
 
 @contextlib.contextmanager
@@ -168,15 +186,19 @@ def _table(results: CostResults, options: Options, name: str, out: Console) -> N
         table.add_column(f"{work.label}, {unit}", justify="right")
     for key in results.measured():
         table.add_row(results.labels[key], *(_cell(results, key, work) for work in shown))
+        for part in results.parts(key):
+            table.add_row(f"  {part}", *(_cell(results, key, work, part) for work in shown))
     out.print(table)
     out.print("Medians over the passes; in brackets the time on the clock.")
+    out.print("Below each contestant its parts: the programs on each node that carry messages.")
 
 
-def _cell(results: CostResults, key: str, work: Work) -> str:
+def _cell(results: CostResults, key: str, work: Work, part: str | None = None) -> str:
     scale = GIGABYTE / work.task.bytes if work.per_byte else 1e6
 
     def figure() -> str:
-        processor, clock = results.processor(key, work), results.clock(key, work)
-        return f"{scale * processor:.2f} ({scale * clock:.2f})"
+        processor = f"{scale * results.processor(key, work, part):.2f}"
+        clock = f" ({scale * results.clock(key, work):.2f})"
+        return processor if part else processor + clock
 
     return report.or_dash(figure)

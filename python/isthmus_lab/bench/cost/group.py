@@ -38,22 +38,48 @@ class Group:
             self._move(self._before)
 
     def seconds(self) -> float:
-        """User and system time so far."""
-        if self._parent == _V1:
-            return int((self._own / "cpuacct.usage").read_text()) / 1e9
-        lines = dict(line.split() for line in (self._own / "cpu.stat").read_text().splitlines())
-        return int(lines["usage_usec"]) / 1e6
+        """User and system time so far, of all parts."""
+        return self._used(self._own)
+
+    def parts(self) -> dict[str, float]:
+        """The same of each part."""
+        return {one.name: self._used(one) for one in self._folders()[1:]}
+
+    def processes(self) -> list[int]:
+        found: list[int] = []
+        for one in self._folders():
+            with contextlib.suppress(OSError):
+                found += map(int, (one / "cgroup.procs").read_text().split())
+        return found
+
+    def move(self, process: int, part: str) -> None:
+        """Counts a process, and all that it starts from now on, for this part. "" is none."""
+        folder = self._own / part
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(ProcessLookupError):
+            (folder / "cgroup.procs").write_text(str(process))
 
     def close(self) -> None:
         """Waits for the last processes. A group that stays is reported by the system's tools."""
         deadline = time.monotonic() + _LIMIT
         while time.monotonic() < deadline:
             try:
-                self._own.rmdir()
+                for one in reversed(self._folders()):
+                    one.rmdir()
             except OSError:
                 time.sleep(0.05)
             else:
                 return
+
+    def _folders(self) -> list[Path]:
+        """Its own, and those of the parts."""
+        return [self._own, *sorted(one for one in self._own.iterdir() if one.is_dir())]
+
+    def _used(self, folder: Path) -> float:
+        if self._parent == _V1:
+            return int((folder / "cpuacct.usage").read_text()) / 1e9
+        lines = dict(line.split() for line in (folder / "cpu.stat").read_text().splitlines())
+        return int(lines["usage_usec"]) / 1e6
 
     @staticmethod
     def _move(to: Path) -> None:

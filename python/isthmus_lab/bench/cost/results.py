@@ -1,8 +1,8 @@
 """What `isthmus bench cost` measures, and its samples."""
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from isthmus.measuring import tasks
@@ -46,7 +46,8 @@ def works(scale: float) -> tuple[Work, ...]:
 @dataclass(frozen=True)
 class CostRun:
     """The result of one task for one contestant in one pass. `processor` is seconds of user and
-    system time of all processes of the job; `seconds` are those on the clock."""
+    system time of all processes of the job, `parts` those of its parts, by name. `seconds` are
+    those on the clock."""
 
     contestant: str
     round: int
@@ -55,6 +56,7 @@ class CostRun:
     processor: float
     seconds: float
     variant: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -64,15 +66,20 @@ class CostRun:
             "messages": self.messages,
             "processor": self.processor,
             "seconds": self.seconds,
+            "parts": dict(self.parts),
             **({"variant": self.variant} if self.variant else {}),
         }
 
 
-def cost_of(runs: Sequence[Run], processor: float) -> CostRun:
+def cost_of(
+    runs: Sequence[Run], processor: float, parts: Mapping[str, float] | None = None
+) -> CostRun:
     """Of the runs of one task. A round trip is two messages."""
     run = runs[0]
     messages = sum(run.messages) if run.messages else 2.0 * len(run.seconds)
-    return CostRun(run.contestant, run.round, run.task, messages, processor, sum(run.seconds))
+    seconds = sum(run.seconds)
+    parts = parts or {}
+    return CostRun(run.contestant, run.round, run.task, messages, processor, seconds, parts=parts)
 
 
 def read_cost(data: dict[str, Any]) -> CostRun:
@@ -85,19 +92,36 @@ def read_cost(data: dict[str, Any]) -> CostRun:
         float(data["processor"]),
         float(data["seconds"]),
         str(data.get("variant", "")),
+        {str(name): float(seconds) for name, seconds in data["parts"].items()},
     )
 
 
 class CostResults(Samples[CostRun]):
     read = staticmethod(read_cost)
 
-    def processor(self, contestant: str, work: Work) -> float:
-        """Median over the passes: seconds of processor time a message. The program chooses how many
-        messages a job has, so both may have the same number: such a pass says nothing."""
+    def parts(self, contestant: str) -> list[str]:
+        """Those that take a twentieth of a job or more."""
+        return sorted(
+            {
+                name
+                for run in self.runs
+                if run.contestant == contestant
+                for name, used in run.parts.items()
+                if used > run.processor / 20
+            }
+        )
+
+    def processor(self, contestant: str, work: Work, part: str | None = None) -> float:
+        """Median over the passes: seconds of processor time a message, of a part or of all. The
+        program chooses how many messages a job has, so both may have the same number: such a pass
+        says nothing."""
+
+        def used(run: CostRun) -> float:
+            return run.processor if part is None else run.parts.get(part, 0.0)
+
         short = {run.round: run for run in self._of(contestant, work.short)}
         found = [
-            (run.processor - short[run.round].processor)
-            / (run.messages - short[run.round].messages)
+            (used(run) - used(short[run.round])) / (run.messages - short[run.round].messages)
             for run in self._of(contestant, work.task)
             if run.round in short and run.messages != short[run.round].messages
         ]
