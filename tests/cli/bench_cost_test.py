@@ -65,7 +65,9 @@ def test_a_pass_whose_jobs_are_equally_long_says_nothing():
 
 def test_samples_survive_a_file():
     work = works(0.5)[0]
-    results = CostResults(labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5, parts={"end": 0.5})])
+    results = CostResults(
+        labels={"a": "A"}, runs=[CostRun("a", 1, work.task, 20.0, 1.0, 0.5, parts={"end": 0.5})]
+    )
     other = CostResults()
     other.merge(results.as_json())
     assert other.runs == results.runs

@@ -25,7 +25,7 @@ constexpr Time kNearAckDelay = std::chrono::milliseconds(4);
 Conduit::Conduit(ConduitConfig config, Time now)
     : config_(std::move(config)),
       in_(config_.window),
-      streams_(config_.patience, config_.stream_timeout, now) {}
+      streams_(config_.patience, config_.stream_timeout, now, config_.self > config_.peer) {}
 
 StreamId Conduit::stream_up(Time now) {
   const StreamId id = streams_.up(now);

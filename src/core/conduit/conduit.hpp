@@ -59,7 +59,7 @@ struct ConduitConfig {
   /// silence. Time in which this process did not run does not count.
   Time patience = std::chrono::minutes(10);
   /// A stream that is silent for this long (or half the patience, if that is less) is given up;
-  /// after half of it, it is pinged.
+  /// after half of it, it is pinged (by the end with the higher node number a little later).
   Time stream_timeout = std::chrono::seconds(5);
   /// The least time that an acknowledgement may wait for others (Conduit::set_round_trip).
   Time ack_delay = std::chrono::milliseconds(1);

@@ -29,9 +29,10 @@ class ConduitStreams {
     bool owes() const { return !hello_sent || ping_due || answer_due || probe_due || echo_due; }
   };
 
-  /// As ConduitConfig has them.
-  ConduitStreams(Time patience, Time timeout, Time now)
-      : patience_(patience), timeout_(timeout), heard_(now), now_(now) {}
+  /// As ConduitConfig has them. One of the two ends pings `later`: the other's pings show it that
+  /// the streams live.
+  ConduitStreams(Time patience, Time timeout, Time now, bool later = false)
+      : patience_(patience), timeout_(timeout), later_(later), heard_(now), now_(now) {}
 
   StreamId up(Time now);
   /// False: there is none of this number.
@@ -63,7 +64,7 @@ class ConduitStreams {
   void advance(Time now);
   void heard(Stream& stream) {
     heard_ = stream.heard = now_;
-    stream.next_ping = now_ + timeout() / 2;
+    stream.next_ping = now_ + silence_before_ping();
   }
   /// The time since the peer was last heard. Zero before the first stream, and at the first call
   /// after this process did not run.
@@ -80,11 +81,13 @@ class ConduitStreams {
 
  private:
   Time timeout() const { return std::min(timeout_, patience_ / 2); }
+  Time silence_before_ping() const { return timeout() * (later_ ? 5 : 4) / 8; }
   Time beat() const;
   bool stood_still(Time now) const;
   void look_after(const Stream& stream);
 
   Time patience_, timeout_;
+  bool later_;
   std::map<StreamId, Stream> streams_;
   std::size_t owing_ = 0;    // of them, those that owe something
   Time look_ = Time::max();  // no stream falls silent, or needs a ping, before

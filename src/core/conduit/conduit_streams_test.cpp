@@ -40,6 +40,36 @@ TEST(ConduitStreams, ASilentStreamIsPingedAndThenGivenUp) {
   EXPECT_EQ(streams.silence(1s), 500ms);
 }
 
+TEST(ConduitStreams, StreamsThatAreIdleTogetherArePingedTogether) {
+  ConduitStreams streams(10s, 1s, 0s);
+  for (Time now = 0ms; now <= 240ms; now += 40ms) {
+    streams.advance(now);
+    Stream& stream = *streams.find(streams.up(now));
+    stream.hello_sent = stream.hello_received = true;
+    streams.served(stream);
+  }
+  streams.advance(300ms);
+  Stream& busy = *streams.find(streams.up(300ms));
+  busy.hello_sent = busy.hello_received = true;
+  streams.served(busy);
+  EXPECT_THAT(pass(streams, 499ms), IsEmpty());
+  EXPECT_FALSE(streams.some_owe());
+  EXPECT_THAT(pass(streams, 500ms), IsEmpty());
+  for (StreamId id = 1; id <= 7; ++id) EXPECT_TRUE(streams.find(id)->ping_due) << id;
+  EXPECT_FALSE(busy.ping_due);
+}
+
+TEST(ConduitStreams, OneEndPingsLater) {
+  ConduitStreams streams(10s, 1s, 0s, true);
+  Stream& stream = *streams.find(streams.up(0s));
+  stream.hello_sent = stream.hello_received = true;
+  streams.served(stream);
+  EXPECT_THAT(pass(streams, 624ms), IsEmpty());
+  EXPECT_FALSE(stream.ping_due);
+  EXPECT_THAT(pass(streams, 625ms), IsEmpty());
+  EXPECT_TRUE(stream.ping_due);
+}
+
 TEST(ConduitStreams, TimeInWhichTheProcessDidNotRunIsNoSilence) {
   ConduitStreams streams(8s, 1s, 0s);
   const StreamId id = streams.up(0s);
