@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -98,5 +99,6 @@ def test_too_few_are_left(grid: Grid) -> None:
         os.kill(ranks[2], signal.SIGKILL)
         _, err = running.communicate(timeout=240)
     assert running.returncode != 0
-    assert 'rank 2 (cluster "b")' in err
+    # Hydra ends the other rank, too. Its end may be reported first.
+    assert re.search(r'rank [23] \(cluster "b"\)', err), err
     assert "has failed" not in err
