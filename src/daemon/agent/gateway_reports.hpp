@@ -17,6 +17,7 @@ struct AgentEnding {
   /// The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
   bool broken = false;
   bool stopping = false;
+  bool dismissed = false;  ///< the launcher has ended the ranks, or the agent
 };
 
 /// Sets `broken`. Failures are not reported after `stopping` is set.
