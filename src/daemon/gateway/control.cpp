@@ -115,6 +115,22 @@ void Control::learn(Peer& from, const control::Done& done) {
   gateway_.act();
 }
 
+void Control::agree(core::NodeId gateway) {
+  if (!agreed_.insert(gateway).second) return;
+  gateway_.peers.tell_all_gateways(control::Agrees{gateway});
+  gateway_.act();
+}
+
+void Control::learn(Peer& from, const control::Agrees& news) {
+  if (from.is_process() || agreed_.size() >= Readiness::kMost ||
+      !agreed_.insert(news.gateway).second) {
+    return;
+  }
+  gateway_.peers.tell_all_gateways(news, from.node);
+  gateway_.user->agreed(news.gateway);
+  gateway_.act();
+}
+
 void Control::part(const control::Parted& news) {
   gateway_.peers.tell_processes(news);
   if (alone_ && parted_.insert(news.run).second) gateway_.peers.tell_all_gateways(news);

@@ -35,6 +35,8 @@ class Control {
   /// The launcher is lost. Tells the other gateways when no process is left here, and the user when
   /// none is left in the run.
   void go_on_alone() { alone_ = true; }
+  /// Tells the other gateways, once, that this one agrees: as Gateway::agree.
+  void agree(core::NodeId gateway);
   /// Tells the processes, and, without a launcher, the other gateways.
   void part(const net::control::Parted& news);
   /// To be called when a process or another gateway may have left.
@@ -54,6 +56,7 @@ class Control {
   void learn(Peer& from, const net::control::Fault& fault);
   void learn(Peer& from, const net::control::Done& done);
   void learn(Peer& from, const net::control::Parted& news);
+  void learn(Peer& from, const net::control::Agrees& news);
   void learn(Peer& /*from*/, const auto& /*for processes*/) {}
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
   /// Suspects clusters that have left before their processes were done.
@@ -68,6 +71,7 @@ class Control {
   Readiness& readiness_;
   const Presence& presence_;
   bool alone_ = false, all_done_ = false;
+  std::set<core::NodeId> agreed_;                   // gateways
   std::set<std::string> parted_;                    // runs of which all gateways know
   std::set<std::pair<int, core::NodeId>> without_;  // processes, and the gateways they do without
 };

@@ -97,6 +97,10 @@ void Gateway::go_on_alone() {
   state_->act();
 }
 
+void Gateway::agree(core::NodeId gateway) {
+  if (!state_->over()) state_->control.agree(gateway);
+}
+
 void Gateway::have_ended(std::size_t cluster) {
   state_->processes.have_ended(cluster);
   state_->act();

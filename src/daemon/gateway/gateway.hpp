@@ -158,6 +158,8 @@ class GatewayUser {
   /// After Gateway::go_on_alone: no process is left in the run, as gateways without launchers say.
   /// Once.
   virtual void all_done() {}
+  /// A gateway elsewhere agrees, as by Gateway::agree. Once for each.
+  virtual void agreed(core::NodeId /*gateway*/) {}
   /// The job goes on, but not as it should: a link is lost, files are short.
   virtual void warning(const std::string& /*sentence*/) {}
   /// No process is left: all go on by other gateways. Once.
@@ -230,6 +232,9 @@ class Gateway {
 
   /// The launcher is lost, and the run goes on: GatewayUser::all_done says when it is over.
   void go_on_alone();
+  /// Tells the other gateways that this one, or one from which it has heard so, agrees to give up
+  /// the clusters beside the launcher.
+  void agree(core::NodeId gateway);
   /// No process of that cluster runs any more.
   void have_ended(std::size_t cluster);
 

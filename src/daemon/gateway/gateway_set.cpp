@@ -236,6 +236,12 @@ void GatewaySet::go_on_alone(GatewayUser& user) {
   }
 }
 
+void GatewaySet::agree(core::NodeId gateway) {
+  for (const GatewayMember& member : state_->members) {
+    member.want([gateway](Gateway& of) { of.agree(gateway); });
+  }
+}
+
 void GatewaySet::have_ended(std::size_t cluster) {
   for (const GatewayMember& member : state_->members) {
     member.want([cluster](Gateway& gateway) { gateway.have_ended(cluster); });

@@ -58,6 +58,9 @@ class GatewaySet {
   /// `all_done` when all have said it.
   void go_on_alone(GatewayUser& user);
 
+  /// As Gateway::agree, for all gateways.
+  void agree(core::NodeId gateway);
+
   /// As Gateway::have_ended, for all gateways.
   void have_ended(std::size_t cluster);
 

@@ -80,6 +80,9 @@ struct GatewaySet::State {
         if (++set.done == set.members.size()) set.user->all_done();
       });
     }
+    void agreed(core::NodeId gateway) override {
+      thread.tell([=, this] { set.user->agreed(gateway); });
+    }
     void silence(const LinkSilence& silence) override {
       thread.tell([=, this] { set.user->silence(silence); });
     }

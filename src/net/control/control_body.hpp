@@ -260,13 +260,23 @@ struct Done {
   bool operator==(const Done&) const = default;
 };
 
+/// A gateway that has lost its launcher for good agrees to give up the clusters on the launcher's
+/// host (docs/decisions/0056). Among gateways.
+struct Agrees {
+  core::NodeId gateway = core::kNobody;
+  static constexpr auto kName = "agrees";
+  static void fields(auto& self, auto&& field) { field("gateway", self.gateway); }
+  bool operator==(const Agrees&) const = default;
+};
+
 }  // namespace control
 
 using ControlBody =
     std::variant<control::Joined, control::Abort, control::Fault, control::Link, control::Lost,
                  control::Without, control::Silent, control::Heard, control::Other, control::Count,
                  control::Crossed, control::Where, control::Here, control::Ask, control::Answer,
-                 control::Grown, control::Parted, control::Failed, control::Spare, control::Done>;
+                 control::Grown, control::Parted, control::Failed, control::Spare, control::Done,
+                 control::Agrees>;
 
 /// A question of this size fits a frame, even if each of its bytes is escaped in JSON.
 inline constexpr std::size_t kMostAsked = 30'000;

@@ -38,7 +38,8 @@ std::vector<ControlBody> one_of_each() {
           Parted{"isthmus-1", "it ended"},
           Failed{1, "cluster \"west\" has failed: its job has ended"},
           Spare{3, "south", true, "cluster \"south\": it has left"},
-          Done{9}};
+          Done{9},
+          Agrees{9}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {
