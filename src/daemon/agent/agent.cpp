@@ -186,7 +186,7 @@ void Agent::wait_for_signal() {
 void Agent::launcher_gone(const std::string& trouble) {
   if (!trouble.empty()) orders_.fail(trouble);
   if (trouble.empty() && channel_.read_whole() && headless_.may_begin(configure_.get())) {
-    headless_.begin(*configure_);
+    headless_.begin(*configure_, patience_.length());
     if (ranks_.job().started() && !ranks_.job().running()) headless_.ranks_ended(ranks_status_);
     return;
   }

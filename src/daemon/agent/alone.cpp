@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto kEnds = "the launcher is lost, so nobody can go on without it: all ranks end";
-
 FileDescriptor open_file(const std::string& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   return FileDescriptor(::open(path.c_str(), kFlags, 0666));
@@ -86,9 +84,13 @@ void Alone::fault(const std::string& text, int code) {
   events_.end(code == 0 ? 1 : code);
 }
 
-void Alone::suspect(core::NodeId /*gateway*/, std::size_t /*cluster*/, const std::string& text) {
+void Alone::suspect(core::NodeId /*gateway*/, std::size_t cluster, const std::string& text) {
   say(text);
-  say(kEnds);
+  events_.suspect(cluster);
+}
+
+void Alone::end(const std::string& why) {
+  say(why + ": all ranks end");
   events_.end(1);
 }
 

@@ -11,8 +11,7 @@
 
 namespace isthmus::daemon {
 
-/// Keeps the ranks' output in files, and hears of the gateways' news in the launcher's place. It
-/// decides nothing about other clusters: if one fails, the ranks here end, too.
+/// Keeps the ranks' output in files, and hears of the gateways' news in the launcher's place.
 class Alone final : public GatewayUser {
  public:
   struct Events {
@@ -21,6 +20,8 @@ class Alone final : public GatewayUser {
     /// The ranks here have to end, with this status. May come several times.
     std::function<void(int status)> end;
     // GatewayUser's
+    std::function<void(std::size_t cluster)> suspect;
+    std::function<void(core::NodeId gateway)> agreed;
     std::function<void()> all_done, abandoned;
     std::function<void(const std::string& run, const std::string& text)> parted;
   };
@@ -32,12 +33,15 @@ class Alone final : public GatewayUser {
   void output(int fd, std::string_view bytes);
   /// A line for the user, in NAME.err and in the log.
   void say(const std::string& sentence);
+  /// Says it, and ends the ranks here.
+  void end(const std::string& why);
   /// The end of the ranks here: writes NAME.status.
   void ended(int status);
 
   void abort(int rank, int code, const std::string& text) override;
   void fault(const std::string& text, int code) override;
   void suspect(core::NodeId gateway, std::size_t cluster, const std::string& text) override;
+  void agreed(core::NodeId gateway) override { events_.agreed(gateway); }
   void warning(const std::string& text) override { say("warning: " + text); }
   void abandoned() override { events_.abandoned(); }
   void all_done() override { events_.all_done(); }

@@ -54,6 +54,7 @@ void GatewayDesk::link(const ControlMessage& message) {
   if (!set_) too_early("link", "configure");
   const LinkRequest request = read_link(message.body);
   world_ = request.world;
+  quorum_ = Quorum(request.world, request.beside);
   around_ = {core::world_to_json(request.world), request.world.size(), runtime_dir_->has_siblings(),
              runtime_dir_->path()};
   set_->link(request, [this](const std::string& trouble) {
@@ -79,6 +80,7 @@ void GatewayDesk::grow(const ControlMessage& message) {
   if (around_.world_json.empty()) too_early("grow", "link");
   set_->grow(request);
   world_.grow(growth);
+  quorum_.grow();
   log::info("the world has grown by {} ranks, as cluster {}", growth.cluster.size,
             growth.cluster.name);
   channel_.send({{"op", "grown"}});
@@ -112,8 +114,7 @@ void GatewayDesk::take_failed(const ControlMessage& message) { forget(read_faile
 
 void GatewayDesk::forget(const FailedRequest& request) {
   log::warn("{}", request.message);
-  reports_.failed(request.cluster);
-  if (request.cluster == own_cluster()) own_failed_ = true;
+  quorum_.fail(request.cluster);
   if (set_) set_->failed(request);
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/orders.hpp"
+#include "daemon/agent/quorum.hpp"
 #include "daemon/control/control_channel.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/host/runtime_dir.hpp"
@@ -41,7 +42,9 @@ class GatewayDesk {
   /// The index of this agent's cluster, if that is in the world.
   std::optional<std::size_t> own_cluster() const;
   /// It has failed; the gateways may serve others.
-  bool own_failed() const { return own_failed_; }
+  bool own_failed() const { return own_cluster() && quorum_.has_failed(*own_cluster()); }
+  /// Knows the world and the clusters that have failed, and nothing of suspicions.
+  const Quorum& quorum() const { return quorum_; }
   /// The run goes on without a cluster.
   void forget(const FailedRequest& request);
 
@@ -75,7 +78,7 @@ class GatewayDesk {
   std::unique_ptr<MetricsServer> metrics_;
   asio::steady_timer count_timer_;
   std::map<std::string, bool> spares_;  // those that have joined, and whether they stay
-  bool own_failed_ = false;
+  Quorum quorum_{{}, {}};
 };
 
 }  // namespace isthmus::daemon

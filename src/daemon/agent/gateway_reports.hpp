@@ -35,6 +35,7 @@ class GatewayReports final : public GatewayUser {
   void rejected(const std::string& text) override;
   void abandoned() override { abandoned_(); }
   void silence(const LinkSilence& silence) override;
+  void agreed(core::NodeId gateway) override { agreed_.insert(gateway); }
   void parted(const std::string& run, const std::string& message) override;
   void ask(core::NodeId process, std::uint64_t number, const std::string& text) override;
   void here(const std::string& whereabouts) override;
@@ -46,9 +47,10 @@ class GatewayReports final : public GatewayUser {
   void answered(core::NodeId process, std::uint64_t number) {
     unanswered_.erase({process, number});
   }
-  /// Whether a cluster was suspected, and the launcher has not said that it has failed.
-  bool suspects() const { return !suspected_.empty(); }
-  void failed(std::size_t cluster) { suspected_.erase(cluster); }
+  /// Clusters that were suspected, even if they have failed since.
+  const std::set<std::size_t>& suspected() const { return suspected_; }
+  /// Gateways that agree to give up the clusters beside the launcher.
+  const std::set<core::NodeId>& agreed() const { return agreed_; }
 
  private:
   void notice(const std::string& text, bool warning);
@@ -58,6 +60,7 @@ class GatewayReports final : public GatewayUser {
   const std::function<void()> abandoned_;
   Questions unanswered_;
   std::set<std::size_t> suspected_;
+  std::set<core::NodeId> agreed_;
 };
 
 }  // namespace isthmus::daemon

@@ -12,6 +12,14 @@
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {
+namespace {
+
+// Other agents may hear of the loss that much later, and a message may take some time.
+constexpr std::chrono::milliseconds kUsualPatience{20'000};
+
+}  // namespace
+
+Headless::Headless(Agent agent) : agent_(std::move(agent)), timer_(agent_.context) {}
 
 // A launcher that ends the run says so. Without that, it is lost. But if the input ends within a
 // message, or unread, the rest may have said so.
@@ -20,28 +28,38 @@ bool Headless::may_begin(const ConfigureRequest* request) const {
     return false;
   }
   const AgentEnding& ending = agent_.ending;
-  return !ending.dismissed && !ending.stopping && !ending.broken && !agent_.reports.suspects() &&
+  return !ending.dismissed && !ending.stopping && !ending.broken &&
          (request->gateways.empty() ? agent_.ranks.job().running()
                                     : agent_.gateways.set()->ready());
 }
 
-void Headless::begin(const ConfigureRequest& request) {
-  log::warn("the launcher is lost; the run goes on without it");
+void Headless::begin(const ConfigureRequest& request, std::chrono::milliseconds patience) {
+  log::warn("the launcher is lost");
   request_ = &request;
+  patience_ = std::max(patience, kUsualPatience);
   std::string name = request.job + "-" + request.cluster;
   std::replace(name.begin(), name.end(), '/', '-');
   GatewaySet& gateways = *agent_.gateways.set();
   alone_ = std::make_unique<Alone>(
       std::move(name), agent_.ranks.folders(),
       Alone::Events{
-          .answer = [&gateways](core::NodeId process, std::uint64_t number,
-                                const std::string& reply) {
-            gateways.answer(process, number, reply);
-          },
+          .answer = [&gateways](
+                        core::NodeId process, std::uint64_t number,
+                        const std::string& reply) { gateways.answer(process, number, reply); },
           .end =
               [this](int status) {
                 agent_.ending.broken = true;
                 agent_.stop(status);
+              },
+          .suspect =
+              [this](std::size_t cluster) {
+                quorum_->suspect(cluster);
+                judge_soon();
+              },
+          .agreed =
+              [this](core::NodeId gateway) {
+                learn(gateway);
+                judge_soon();
               },
           .all_done =
               [this] {
@@ -53,6 +71,11 @@ void Headless::begin(const ConfigureRequest& request) {
               [&gateways](const std::string& run, const std::string& text) {
                 gateways.part({run, text});
               }});
+  quorum_ = agent_.gateways.quorum();
+  if (const auto own = agent_.gateways.own_cluster(); own && agent_.ranks.job().started()) {
+    quorum_->have_ranks(*own);
+  }
+  for (const std::size_t cluster : agent_.reports.suspected()) quorum_->suspect(cluster);
   alone_->say(
       fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
                   "{} on {} is its agent: SIGTERM to that ends the run",
@@ -65,7 +88,68 @@ void Headless::begin(const ConfigureRequest& request) {
   }
   gateways.go_on_alone(*alone_);
   if (request.gateways.empty()) all_done_ = true;
+  for (const core::NodeId gateway : agent_.reports.agreed()) learn(gateway);
+  judge();
 }
+
+// ---- a cluster is suspected -------------------------------------------------------------------
+
+// A gateway that calls takes no news of a failure meanwhile.
+void Headless::judge_soon() {
+  asio::post(agent_.context, [this] { judge(); });
+}
+
+void Headless::judge() {
+  if (agent_.ending.stopping) return;
+  auto verdict = quorum_->verdict();
+  if (verdict == Quorum::Verdict::Ask && !std::exchange(asking_, true)) {
+    ask();
+    verdict = quorum_->verdict();
+  }
+  if (verdict == Quorum::Verdict::GiveUp) give_up();
+  if (verdict == Quorum::Verdict::End) alone_->end(quorum_->why());
+}
+
+// The connection to the launcher is closed for good.
+void Headless::ask() {
+  alone_->say("the others give up " + names(quorum_->given_up()) +
+              " on the launcher's host, once all their gateways agree");
+  const auto voters = quorum_->voters();
+  for (const auto& own : request_->gateways) {
+    if (voters.contains(own.node)) learn(own.node);
+  }
+  timer_.expires_after(2 * patience_);
+  timer_.async_wait([this](const std::error_code& error) {
+    if (error || agent_.ending.stopping || quorum_->verdict() != Quorum::Verdict::Ask) return;
+    alone_->end("the other clusters do not all agree: some may still have the launcher");
+  });
+}
+
+// The own gateways pass it on: perhaps no links lead from one of them to another.
+void Headless::learn(core::NodeId agreed) {
+  if (quorum_->agree(agreed)) agent_.gateways.set()->agree(agreed);
+}
+
+void Headless::give_up() {
+  const auto parting = quorum_->given_up();
+  for (const std::size_t cluster : parting) quorum_->fail(cluster);
+  for (const std::size_t cluster : parting) {
+    const std::string why = names({cluster}) + " has failed: it was on the host of the launcher";
+    alone_->say(fmt::format("{}, which is lost; {} clusters go on", why, quorum_->left().size()));
+    agent_.gateways.forget({cluster, why + ", which is lost"});
+  }
+}
+
+std::string Headless::names(const std::set<std::size_t>& clusters) const {
+  std::string text;
+  for (const std::size_t cluster : clusters) {
+    const std::string& name = agent_.gateways.world().clusters[cluster].name;
+    text += (text.empty() ? "cluster \"" : " and cluster \"") + name + '"';
+  }
+  return text;
+}
+
+// ---- the end ----------------------------------------------------------------------------------
 
 // A rank that has not called MPI_Finalize may be missed by others.
 void Headless::ranks_ended(int status) {
@@ -76,7 +160,7 @@ void Headless::ranks_ended(int status) {
   if (request_->gateways.empty() || agent_.gateways.own_failed() || gateways.finished()) {
     return leave_if_done();
   }
-  alone_->suspect(core::kNobody, 0, "the ranks of this cluster have ended without MPI_Finalize");
+  alone_->end("the ranks of this cluster have ended without MPI_Finalize");
 }
 
 void Headless::leave_if_done() {

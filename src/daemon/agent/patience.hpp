@@ -21,6 +21,8 @@ class Patience {
   /// Takes effect now. With 0 the launcher may be silent.
   void have(std::chrono::milliseconds patience);
   void end() { have({}); }
+  /// 0: none.
+  std::chrono::milliseconds length() const { return patience_; }
 
  private:
   void wait();

@@ -154,6 +154,19 @@ std::vector<net::Service> read_services(const Keys& keys) {
   return services;
 }
 
+LinkRequest::Beside read_beside(const Keys& keys, std::size_t clusters) {
+  const json object = keys.get_or<json>("beside", json::object());
+  const Keys item(object, "link.beside");
+  LinkRequest::Beside beside;
+  beside.clusters = item.get_or<std::set<std::size_t>>("clusters", {});
+  beside.gateways = item.get_or<std::set<core::NodeId>>("gateways", {});
+  beside.least = item.get_or("least", 1);
+  if (!beside.clusters.empty() && *beside.clusters.rbegin() >= clusters) {
+    item.wrong("clusters", "has a number that is not a cluster's");
+  }
+  return beside;
+}
+
 }  // namespace
 
 ConfigureRequest read_configure(const json& body) {
@@ -232,6 +245,7 @@ LinkRequest read_link(const json& body) {
       next[std::stoul(cluster)] = nodes;
     }
   }
+  request.beside = read_beside(keys, request.world.clusters.size());
   return request;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,14 @@ struct LinkRequest {
   std::vector<Link> links;
   /// The routes of each own gateway.
   std::map<core::NodeId, core::Routes> routes;
+  /// The launcher's host has the ranks or all gateways of these clusters, and these gateways. At
+  /// least `least` clusters have to be left.
+  struct Beside {
+    std::set<std::size_t> clusters{};  ///< empty: none of them may be given up
+    std::set<core::NodeId> gateways{};
+    int least = 1;
+  };
+  Beside beside{};
 };
 
 /// Gateways that come to a world that is running.
