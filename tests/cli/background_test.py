@@ -64,3 +64,29 @@ def test_an_agent_needs_no_thread_of_the_launcher(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     asyncio.run(asyncio.wait_for(main(), 60))
+
+
+STARTS_SLOWLY = """until [ -e "$0" ]; do sleep 0.01; done; echo '{"op": "hello"}'; read -r first
+case $first in *stats*) echo '{"op": "stats"}';; esac; cat >/dev/null"""
+
+
+def test_an_agent_that_is_not_up_is_sent_nothing(tmp_path):
+    """Its setup would take that for the end."""
+    up = tmp_path / "up"
+
+    async def ignores(agent, message, payload):
+        pass
+
+    async def main():
+        agent = Agent("cluster east", ["sh", "-c", STARTS_SLOWLY, str(up)], target=None)
+        await agent.start(ignores, lambda *_: None)
+        await agent.send("failed", cluster=1, message="it has failed")
+        up.touch()
+        await agent.hello(60)
+        try:
+            return await agent.request("stats", "stats", 60)
+        finally:
+            agent.hang_up()
+            await agent.close(60)
+
+    assert asyncio.run(asyncio.wait_for(main(), 120))["op"] == "stats"

@@ -7,8 +7,7 @@ from isthmus.run.heartbeat import Heartbeat
 
 
 class Agent:
-    def __init__(self, *, said_hello=True, reads=True):
-        self.said_hello = said_hello
+    def __init__(self, *, reads=True):
         self.reads = reads
         self.heard = []
 
@@ -40,14 +39,6 @@ def beats(*agents, then=lambda heartbeat: None):
             await asyncio.sleep(0)
 
     asyncio.run(run())
-
-
-def test_an_agent_that_is_not_up_hears_nothing():
-    """Its setup would take that for the end."""
-    up, starting = Agent(), Agent(said_hello=False)
-    beats(up, starting)
-    assert up.heard == [("alive", 30.0)]
-    assert starting.heard == []
 
 
 def test_an_agent_that_does_not_read_hears_of_a_rest():

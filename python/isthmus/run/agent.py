@@ -151,8 +151,9 @@ class Agent:
 
     async def send(self, op: str, payload: bytes | None = None, /, **keys: Any) -> None:
         """Returns when the pipe has taken the message. The reader notices a pipe that is gone, so
-        this raises no error."""
-        if self._process is None or self._process.stdin is None:
+        this raises no error. An agent that has not said hello is sent nothing: its setup may still
+        run, which takes input for the end. It has to learn the news once it is up."""
+        if self._process is None or self._process.stdin is None or not self.said_hello:
             return
         message: Message = {"op": op, **keys}
         if payload is not None:

@@ -51,5 +51,4 @@ class Heartbeat:
         self._telling = under_way
 
     def _listening(self) -> list[Agent]:
-        """Before its hello an agent takes input for its end, while its setup runs."""
-        return [m.agent for m in self._members if not m.lost and m.agent.said_hello]
+        return [member.agent for member in self._members if not member.lost]
