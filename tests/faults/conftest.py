@@ -1,10 +1,12 @@
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from faulty import AS_ROOT, COMPILERS, Grid, Sshd, wrapped
+from waiting import eventually
 
 from isthmus.base.errors import RunError
 from isthmus.install import find_isthmusd
@@ -29,6 +31,17 @@ def grid(tmp_path: Path, prefix: Path) -> Iterator[Grid]:
     made = Grid(tmp_path, environment)
     yield made
     made.check_nothing_is_left()
+
+
+@pytest.fixture
+def place(grid: Grid) -> Iterator[Path]:
+    """The only folder in which the run may put sockets and other files of its own."""
+    with tempfile.TemporaryDirectory(prefix="left-", dir="/tmp") as folder:
+        (Path(folder) / "runs").mkdir(mode=0o700)
+        grid.environment |= dict.fromkeys(("XDG_RUNTIME_DIR", "TMPDIR", "ISTHMUS_HOME"), folder)
+        yield Path(folder)
+        left = [*Path(folder).glob("isthmus-*"), *Path(folder).glob("runs/isthmus-*")]
+        eventually(lambda: not any(path.exists() for path in left), f"that {left} go")
 
 
 Compile = Callable[..., Path]

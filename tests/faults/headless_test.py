@@ -4,38 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty import COMPILERS, Grid, says
+from faulty import Grid, says
+from lasting import await_heads, built, statuses, written
 from running import Running
 from waiting import eventually
 
+pytestmark = pytest.mark.usefixtures("place")
 CLUSTERS = "[cluster.a]\n[cluster.b]\n[cluster.c]\n"
 # A chain, of which the middle stays until the ends need it no more.
 CHAIN = CLUSTERS + "".join(f"[[link]]\nbetween = {pair}\n" for pair in (["a", "b"], ["b", "c"]))
 
 
-@pytest.fixture(autouse=True)
-def place(grid: Grid) -> Iterator[Path]:
-    """The only folder in which the run may put sockets and other files of its own."""
-    with tempfile.TemporaryDirectory(prefix="left-", dir="/tmp") as folder:
-        (Path(folder) / "runs").mkdir(mode=0o700)
-        grid.environment |= dict.fromkeys(("XDG_RUNTIME_DIR", "TMPDIR", "ISTHMUS_HOME"), folder)
-        yield Path(folder)
-        left = [*Path(folder).glob("isthmus-*"), *Path(folder).glob("runs/isthmus-*")]
-        eventually(lambda: not any(path.exists() for path in left), f"that {left} go")
-
-
 @pytest.fixture(scope="module", params=["mpich", "ompi"])
 def headless(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    program = tmp_path_factory.mktemp(request.param) / "headless"
-    source = Path(__file__).with_name("headless.c")
-    subprocess.run([COMPILERS[request.param], "-o", program, source], check=True)
-    return program
+    return built(tmp_path_factory.mktemp("headless"), "headless", request.param)
 
 
 def start(grid: Grid, program: Path, *words: object) -> Running:
@@ -49,18 +34,7 @@ def lose_launcher(grid: Grid, running: Running) -> None:
     """Kills it, and waits until all clusters have noticed."""
     running.kill()
     running.communicate(timeout=240)
-    eventually(lambda: len(written(grid, "err")) == 3, "that three clusters go on")
-
-
-def written(grid: Grid, kind: str) -> list[str]:
-    """The texts of files of this kind, in the order of the clusters."""
-    return [path.read_text() for path in sorted(grid.folder.glob(f"isthmus-*.{kind}"))]
-
-
-def statuses(grid: Grid) -> list[str]:
-    """Waits for the end of all clusters, and returns their statuses."""
-    eventually(lambda: len([*filter(None, written(grid, "status"))]) == 3, "that all end", 240)
-    return [text.strip() for text in written(grid, "status")]
+    await_heads(grid, 3)
 
 
 def check_it_goes_on(grid: Grid, running: Running) -> None:
@@ -158,7 +132,7 @@ def test_a_launcher_that_is_not_heard_is_lost(grid: Grid, headless: Path) -> Non
     grid.write(f'patience = "2 s"\n{CLUSTERS}')
     with start(grid, headless) as running:
         running.send_signal(signal.SIGSTOP)
-        eventually(lambda: len(written(grid, "err")) == 3, "that three clusters go on")
+        await_heads(grid, 3)
         (grid.folder / "bell").touch()
         assert statuses(grid) == ["0", "0", "0"]
         running.kill()
@@ -182,6 +156,20 @@ def test_a_second_failure_ends_all(grid: Grid, headless: Path, how: str) -> None
         assert found == ["7", "7", "7"]
     else:
         assert "all ranks end" in written(grid, "err")[0]
+
+
+def test_an_agent_stays_whose_cluster_has_failed_before(grid: Grid, tmp_path: Path) -> None:
+    """Its gateway serves the others."""
+    grid.write(f"{CLUSTERS}[[gateway]]\nclusters = ['a', 'b', 'c']\n")
+    with start(grid, built(tmp_path, "parted", "mpich")) as running:
+        os.kill(int((grid.folder / "0").read_text()), signal.SIGKILL)
+        says(running, "left 4\n")
+        lose_launcher(grid, running)
+        (grid.folder / "bell").touch()
+        failed, *others = statuses(grid)
+    assert failed != "0"
+    assert others == ["0", "0"]
+    assert "rank 2: sum 14 of 4\n" in written(grid, "out")[1]
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -8,7 +8,6 @@ from typing import Any
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
 from isthmus.job.revival import Revival
-from isthmus.pages import page
 from isthmus.place.extension import Extensions
 from isthmus.place.plan import Plan
 from isthmus.run.agent import Agent, Message
@@ -16,7 +15,7 @@ from isthmus.run.extending import Extending
 from isthmus.run.members import Member, Members
 from isthmus.run.reasons import Reasons, ended_badly, how_exited
 from isthmus.run.spawning import Spawning
-from isthmus.run.surviving import Surviving
+from isthmus.run.surviving import Surviving, look_there
 
 
 class Losses:
@@ -97,8 +96,8 @@ class Losses:
         if not self._plan.survival or not (member.agent.target or member.plan.joins):
             return ""
         return (
-            "\n  Perhaps only this launcher has lost it, and the ranks there go on. Before you run "
-            f"it again, look for isthmus-*.err in their working directory ({page('surviving.md')})."
+            "\n  Perhaps only this launcher has lost it, and the ranks there go on.\n"
+            f"  {look_there()}"
         )
 
     def _is_spare(self, member: Member) -> bool:

@@ -13,6 +13,7 @@ from isthmus.grid.addresses import ANYWHERE, Place, is_fixed, places_of
 from isthmus.grid.channels import ChannelPlan
 from isthmus.grid.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.grid.gridkeys import SPREADING, Reach
+from isthmus.place.beside import Beside
 from isthmus.place.placement import Block, Part, place, without_spares
 from isthmus.place.rankmap import RankMap
 from isthmus.place.survival import Survival
@@ -97,6 +98,9 @@ class Plan:
     """As `services`, for all that clusters of this run reach and other runs may meet it at."""
     survival: Survival | None = None
     """The clusters that may fail while the others go on; None: none may."""
+    beside: Beside | None = None
+    """The clusters that are lost with the launcher's host, if the others may go on without them;
+    known once agents have said hello."""
     grid: Grid = field(default_factory=Grid)
     """The grid file, with clusters and links in place of relays."""
     spares: list[ClusterPlan] = field(default_factory=list)

@@ -26,6 +26,7 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
+_SSH_FAILED = 255  # the status of ssh for its own troubles, and if a signal has ended the agent
 _ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 # For agents on this host: the terminal's signals are for the launcher, so agents have a process
 # group of their own. But they have no session of their own: kernels share cores among sessions
@@ -132,6 +133,15 @@ class Agent:
             raise RunError(f"{self.label}: {error.sentence}", error.remedy) from None
         self._arrival = self._process = arrival
         self._exited, self._transport = arrival.exited, arrival.stdin.transport
+
+    @property
+    def died(self) -> bool:
+        """Its process is known to have ended, and not well. A lost connection tells nothing, and
+        an agent that has gone on without this launcher ends well."""
+        status = self._process.returncode if self._process else None
+        if self._arrival or status is None or isinstance(self.target, Entry):
+            return False
+        return status != 0 if self.target is None else status > 0 and status != _SSH_FAILED
 
     async def _start_process(self) -> None:
         childwatching.without_threads()
@@ -296,7 +306,7 @@ class Agent:
             return "the connection was lost", ""
         if status is None:
             return "the agent closed its output", ""
-        if self.target and status == 255 and self.said_hello:
+        if self.target and status == _SSH_FAILED and self.said_hello:
             return "the connection was lost", ""
         if not self.said_hello:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below

@@ -14,6 +14,7 @@ from isthmus.place.staging import StagedFile
 from isthmus.place.traceoptions import TraceOptions
 from isthmus.run.agent import Agent, Message
 from isthmus.run.configuring import Configuring
+from isthmus.run.launcherhost import beside_launcher, is_here
 from isthmus.run.nearness import Nearness
 from isthmus.run.troubles import check_wire
 from isthmus.run.worlds import Worlds
@@ -60,6 +61,9 @@ class BringUp:
             for (spec, _), hello in zip(self._agents, hellos, strict=True)
             if spec.has_ranks
         }
+        self._plan.beside = beside_launcher(
+            self._plan, [spec for spec, agent in self._agents if is_here(spec, agent)]
+        )
 
     async def hear(self, agent: Agent) -> Message:
         """Waits for the agent's hello, which must have this number of the wire protocol."""
@@ -244,7 +248,7 @@ class BringUp:
 
     async def link_added(self, spec: AgentPlan, agent: Agent, world: Message) -> None:
         """Connects the gateways of an added agent; others may open some of their links."""
-        links = self._worlds.links(spec) | {"world": world}
+        links = self._worlds.links(spec) | {"world": world, "beside": None}
         await agent.request("link", "linked", self._limits.link, **links)
 
     async def again(self, spec: AgentPlan, agent: Agent) -> None:

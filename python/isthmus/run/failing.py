@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from isthmus.place.beside import Beside
 from isthmus.place.survival import Survival
 
 _MOST_WEIGHED = 12  # clusters in one conflict of which all choices are compared
@@ -36,6 +37,7 @@ class Failing:
         self._gateways = dict(gateways)
         self._suspected: dict[tuple[int, int], str] = {}  # by gateway and cluster: why
         self.failed: set[int] = set()
+        self.beside: Beside | None = None
 
     @property
     def left(self) -> int:
@@ -56,6 +58,14 @@ class Failing:
             return False
         self.failed |= lost
         return True
+
+    def stronger(self, clusters: Collection[int], dead: Collection[int]) -> list[str]:
+        """These are about to be lost, too. The names of the clusters to which the launcher has to
+        give way then (place/beside.py); mostly none."""
+        if not self.beside:
+            return []
+        found = self.beside.stronger(self._ranks, self.failed | set(clusters), dead)
+        return [self._names[one] for one in sorted(found)]
 
     # -- suspicions --------------------------------------------------------------------------
 

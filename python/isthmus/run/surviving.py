@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Sequence
 
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
+from isthmus.pages import page
 from isthmus.place.extension import Extension, Extensions
 from isthmus.place.plan import GatewayPlan, Plan
 from isthmus.run.agent import Message
@@ -16,6 +17,30 @@ from isthmus.run.members import Member, Members
 
 # Seconds from a suspicion to the decision: the other side of a link notices a little later.
 _HEARING = 2.0
+
+
+def _is_dead(member: Member) -> bool:
+    """Gateways of ranks that have ended well may go on without this launcher, as others do."""
+    unfinished = member.exited is not None and not member.exited.get("finalized")
+    return unfinished or member.agent.died
+
+
+def _gives_way_to(names: Sequence[str], cause: str) -> str:
+    """The sentence of a launcher that has lost these clusters, the last for this cause."""
+    listed = " and ".join(f'cluster "{name}"' for name in names)
+    return (
+        f"this launcher has lost {listed}, and does not know whether their ranks have ended: "
+        f"{cause.partition(chr(10))[0]}. They have more than half of the ranks, and may go on "
+        f"without the clusters on this host, so these end\n  {look_there()}"
+    )
+
+
+def look_there() -> str:
+    """The remedy where ranks may go on without this launcher."""
+    return (
+        "Before you run it again, look for isthmus-*.err in the working directory of the ranks "
+        f"there ({page('surviving.md')})."
+    )
 
 
 class Surviving:
@@ -50,6 +75,7 @@ class Surviving:
             },
         )
         self._grown: set[int] = set()  # spawned clusters that have failed
+        self._dead: set[int] = set()  # known to be, of those that have failed
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers
 
@@ -60,8 +86,8 @@ class Surviving:
 
     def takes(self, member: Member, cause: str, otherwise: Callable[[], None]) -> bool:
         """A member has failed. True: the run goes on without its cluster, and without those that
-        have lost their last gateway with it. Or this is not known yet, and `otherwise` is called
-        if the run ends."""
+        have lost their last gateway with it. Or this launcher gives way to them, and has ended the
+        run. Or this is not known yet, and `otherwise` is called if the run ends."""
         if self._ending.begun.is_set() or not self._plan.survival:
             return False
         home, index = member.plan.cluster, self._index(member)
@@ -97,6 +123,9 @@ class Surviving:
         if suspect is None:
             return
         if suspect in gateway.clusters:
+            beside = self._plan.beside
+            if not beside or gateway.node not in beside.gateways:
+                self._dead.add(cluster)  # a process has vanished, so its gateway never agrees
             self._fail(cluster, why)
             return
         if later := self._extensions.at(suspect) or self._extensions.at(gateway.clusters[0]):
@@ -161,6 +190,8 @@ class Surviving:
             end()
 
     def _lose(self, lost: Sequence[int], cause: str, *, joined: bool) -> bool:
+        if joined and self._gives_way(lost, cause):
+            return True
         if not self._failing.lose(lost, joined=joined, more=self._later()):
             return False
         leaving = [member for member in self._members if member.plan.cluster in lost]
@@ -182,6 +213,18 @@ class Surviving:
             over = all(member.leaving for member in own)
             self._leaving.end(self._plan.clusters[cluster].name, own, over=over)
         return True
+
+    def _gives_way(self, lost: Sequence[int], cause: str) -> bool:
+        """The others may go on without the clusters on this host. Then this launcher has to end."""
+        self._failing.beside = self._plan.beside
+        for member in self._members.ranked:
+            if (index := self._index(member)) is not None and _is_dead(member):
+                self._dead.add(index)
+        stronger = self._failing.stronger(lost, self._dead)
+        if stronger:
+            self._ending.end(1, _gives_way_to(stronger, cause), Weight.FAULT)
+            self._members.changed()
+        return bool(stronger)
 
     def _lose_spawned(self, member: Member, index: int, cause: str) -> bool:
         if not self._may_leave(member.plan.cluster):

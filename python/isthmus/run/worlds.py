@@ -23,7 +23,7 @@ class Worlds:
 
     def links(self, spec: AgentPlan) -> dict[str, object]:
         own = [gateway.node for gateway in spec.gateways]
-        return {
+        said: dict[str, object] = {
             "world": self.world(spec),
             "links": self.links_of(spec, self._plan.links),
             "routes": [
@@ -34,6 +34,9 @@ class Worlds:
                 for node in own
             ],
         }
+        if self._plan.beside:
+            said["beside"] = self._plan.beside.json()
+        return said
 
     def links_of(self, spec: AgentPlan, links: Sequence[GatewayLink]) -> list[dict[str, object]]:
         """The links that the agent's gateways open."""
