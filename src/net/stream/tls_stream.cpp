@@ -12,19 +12,28 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace isthmus::net {
 namespace {
 
-constexpr std::size_t kRecord = 16 * 1024;                // plain bytes in a record of TLS, at most
-constexpr std::size_t kRecords = std::size_t{64} * 1024;  // read at a time, then decrypted
+constexpr std::size_t kRecord = TlsRecords::kMost;
+constexpr std::size_t kFirstRead =
+    std::size_t{32} * 1024;  // of the socket; doubled if it is filled
+constexpr std::size_t kMostRead = std::size_t{256} * 1024;
 // The bytes that are encrypted together, then written. Segments become as large as the kernel
 // allows, and few are smaller.
 constexpr std::size_t kWritten = std::size_t{256} * 1024;
 // If there is less, the first record leaves while the next are being encrypted. A frame of a large
 // message, which a gateway passes on, has as much: it costs one write.
 constexpr std::size_t kMuch = std::size_t{64} * 1024;
+// Smaller pieces of a record are copied together before they are encrypted.
+constexpr std::size_t kSmall = 1024;
+
+std::error_code tls_error(int reason) {
+  return {static_cast<int>(ERR_PACK(ERR_LIB_SSL, 0, reason)), asio::error::get_ssl_category()};
+}
 
 }  // namespace
 
@@ -40,9 +49,9 @@ TlsStream::TlsStream(Socket socket, asio::ssl::context context, bool server, std
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_, bio, bio);
-  SSL_set_mode(ssl_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_set_read_ahead(ssl_, 1);
-  SSL_set_default_read_buffer_len(ssl_, kRecords);
+  // No byte behind the handshake is read with it.
+  SSL_set_read_ahead(ssl_, 0);
+  SSL_CTX_set_keylog_callback(context_.native_handle(), log_key);
   if (server) {
     SSL_set_accept_state(ssl_);
   } else {
@@ -50,9 +59,14 @@ TlsStream::TlsStream(Socket socket, asio::ssl::context context, bool server, std
   }
 }
 
-TlsStream::~TlsStream() { SSL_free(ssl_); }
+TlsStream::~TlsStream() {
+  for (auto* const secret : {&client_, &server_}) {
+    if (*secret) OPENSSL_cleanse((*secret)->data(), (*secret)->size());
+  }
+  SSL_free(ssl_);
+}
 
-// ---- what OpenSSL reads and writes --------------------------------------------------------------
+// ---- the handshake ------------------------------------------------------------------------------
 
 BIO_METHOD* TlsStream::bio_method() {
   static BIO_METHOD* const method = [] {
@@ -72,7 +86,6 @@ int TlsStream::bio_read(BIO* bio, char* into, std::size_t size, std::size_t* don
   const ssize_t n = ::recv(self.socket().native_handle(), into, size, MSG_DONTWAIT);
   if (n > 0) {
     *done = static_cast<std::size_t>(n);
-    self.socket_drained_ = *done < size;
     return 1;
   }
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -85,9 +98,9 @@ int TlsStream::bio_read(BIO* bio, char* into, std::size_t size, std::size_t* don
 }
 
 int TlsStream::bio_write(BIO* bio, const char* from, std::size_t size, std::size_t* done) {
-  auto& records = static_cast<TlsStream*>(BIO_get_data(bio))->records_;
-  const auto* bytes = reinterpret_cast<const std::byte*>(from);
-  records.insert(records.end(), bytes, bytes + size);
+  Buffer& out = static_cast<TlsStream*>(BIO_get_data(bio))->out_;
+  std::memcpy(out.room(size), from, size);
+  out.end += size;
   *done = size;
   return 1;
 }
@@ -96,21 +109,35 @@ long TlsStream::bio_control(BIO*, int command, long, void*) {
   return command == BIO_CTRL_FLUSH ? 1 : 0;
 }
 
-Stream::Moved TlsStream::send_records() {
-  Moved moved;
-  while (records_sent_ < records_.size()) {
-    const ssize_t n = ::send(socket().native_handle(), records_.data() + records_sent_,
-                             records_.size() - records_sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n >= 0) {
-      records_sent_ += static_cast<std::size_t>(n);
-      continue;
-    }
-    moved = blocked_or_failed(errno, Wait::Writable);
-    if (moved.error || moved.wait != Wait::None) return moved;
+// OpenSSL has no other way to the traffic secrets.
+void TlsStream::log_key(const SSL* ssl, const char* line) {
+  auto& self = *static_cast<TlsStream*>(BIO_get_data(SSL_get_rbio(ssl)));
+  const std::string_view text(line);
+  const bool client = text.starts_with("CLIENT_TRAFFIC_SECRET_0 ");
+  const std::size_t at = text.rfind(' ') + 1;
+  auto& secret = client ? self.client_ : self.server_;
+  if (!client && !text.starts_with("SERVER_TRAFFIC_SECRET_0 ")) return;
+  if (text.size() - at != 2 * std::tuple_size_v<TlsRecords::Secret>) return;
+  const auto digit = [&](std::size_t i) {
+    return OPENSSL_hexchar2int(static_cast<unsigned char>(text[at + i]));
+  };
+  secret.emplace();
+  for (std::size_t i = 0; i < secret->size(); ++i) {
+    (*secret)[i] = static_cast<unsigned char>(digit(2 * i) << 4 | digit(2 * i + 1));
   }
-  records_.clear();
-  records_sent_ = 0;
-  return moved;
+}
+
+std::error_code TlsStream::begin_records() {
+  if (!client_ || !server_) return tls_error(SSL_R_NO_CIPHERS_AVAILABLE);
+  const bool server = SSL_is_server(ssl_) == 1;
+  seals_.emplace(TlsRecords::Way::Seal, server ? *server_ : *client_);
+  opens_.emplace(TlsRecords::Way::Open, server ? *client_ : *server_);
+  for (auto* const secret : {&client_, &server_}) {
+    OPENSSL_cleanse((*secret)->data(), (*secret)->size());
+    secret->reset();
+  }
+  SSL_free_buffers(ssl_);
+  return {};
 }
 
 std::error_code TlsStream::failure(int result) {
@@ -125,8 +152,6 @@ std::error_code TlsStream::failure(int result) {
   return asio::error::connection_aborted;
 }
 
-// ---- the stream ---------------------------------------------------------------------------------
-
 asio::awaitable<std::error_code> TlsStream::handshake() {
   std::error_code error;
   while (true) {
@@ -134,7 +159,7 @@ asio::awaitable<std::error_code> TlsStream::handshake() {
     const int result = SSL_do_handshake(ssl_);
     const int kind = SSL_get_error(ssl_, result);
     if (result != 1 && kind != SSL_ERROR_WANT_READ) error = failure(result);
-    while (!records_.empty()) {
+    while (out_.size() > 0) {
       const Moved moved = send_records();
       if (moved.error && !error) error = moved.error;
       if (moved.error) break;
@@ -143,6 +168,7 @@ asio::awaitable<std::error_code> TlsStream::handshake() {
                                    asio::redirect_error(asio::use_awaitable, error));
       if (error) break;
     }
+    if (result == 1 && !error) error = begin_records();
     if (error || result == 1) co_return error;
     co_await socket().async_wait(Socket::wait_read,
                                  asio::redirect_error(asio::use_awaitable, error));
@@ -150,43 +176,69 @@ asio::awaitable<std::error_code> TlsStream::handshake() {
   }
 }
 
-Stream::Moved TlsStream::read(std::span<const iovec> into) {
+// ---- records ------------------------------------------------------------------------------------
+
+void TlsStream::Buffer::compact() {
+  if (begin == 0) return;
+  if (size() > 0) std::memmove(data.data(), data.data() + begin, size());
+  end -= std::exchange(begin, 0);
+}
+
+std::byte* TlsStream::Buffer::room(std::size_t bytes) {
+  if (end + bytes > data.size()) data.resize(end + bytes);
+  return data.data() + end;
+}
+
+Stream::Moved TlsStream::send_records() {
   Moved moved;
-  for (const iovec& part : into) {
-    for (std::size_t filled = 0; filled < part.iov_len;) {
-      ERR_clear_error();
-      std::size_t n = 0;
-      const int result = SSL_read_ex(ssl_, static_cast<std::byte*>(part.iov_base) + filled,
-                                     part.iov_len - filled, &n);
-      if (result == 1) {
-        moved.bytes += n;
-        filled += n;
-        if (!socket_drained_ || SSL_has_pending(ssl_) != 0) continue;
-        // That was all there is; to hear so from OpenSSL and the kernel costs as much as the bytes.
-        moved.wait = Wait::Readable;
-        return moved;
-      }
-      if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ) {
-        moved.wait = Wait::Readable;
-      } else if (moved.bytes == 0) {
-        moved.error = failure(result);
-      }
-      return moved;  // an error behind bytes is met again by the next call
+  while (out_.size() > 0) {
+    const ssize_t n = ::send(socket().native_handle(), out_.data.data() + out_.begin, out_.size(),
+                             MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n >= 0) {
+      out_.begin += static_cast<std::size_t>(n);
+      continue;
     }
+    moved = blocked_or_failed(errno, Wait::Writable);
+    if (moved.error || moved.wait != Wait::None) return moved;
   }
+  out_.begin = out_.end = 0;
   return moved;
 }
 
-bool TlsStream::encrypt(std::span<const std::byte> bytes, Moved& moved) {
-  ERR_clear_error();
-  std::size_t n = 0;
-  const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &n);
-  if (result != 1) {
-    moved.error = failure(result);
+// Encrypts the next record of `from`, whose first part is used up to `offset`.
+bool TlsStream::seal_next(std::span<const iovec>& from, std::size_t& offset, Moved& moved) {
+  std::array<std::byte, kRecord> copied;
+  std::array<iovec, 2 * kRecord / kSmall + 2> parts;
+  std::size_t count = 0, in_copied = 0, size = 0;
+  bool joins = false;  // the last part is in `copied`
+  while (!from.empty() && size < kRecord) {
+    const iovec& first = from.front();
+    const std::size_t part = std::min(first.iov_len - offset, kRecord - size);
+    std::byte* const at = static_cast<std::byte*>(first.iov_base) + offset;
+    if (part >= kSmall) {
+      parts[count++] = {at, part};
+      joins = false;
+    } else if (part > 0) {
+      std::memcpy(copied.data() + in_copied, at, part);
+      if (!joins) parts[count++] = {copied.data() + in_copied, 0};
+      parts[count - 1].iov_len += part;
+      in_copied += part;
+      joins = true;
+    }
+    size += part;
+    offset += part;
+    if (offset < first.iov_len) break;
+    from = from.subspan(1);
+    offset = 0;
+  }
+  if (size == 0) return true;
+  if (!seals_->seal(std::span(parts).first(count), out_.room(size + TlsRecords::kAround))) {
+    moved.error = tls_error(SSL_R_BAD_WRITE_RETRY);
     return false;
   }
-  moved.bytes += n;
-  return n == bytes.size();
+  out_.end += size + TlsRecords::kAround;
+  moved.bytes += size;
+  return true;
 }
 
 Stream::Moved TlsStream::write(std::span<const iovec> from) {
@@ -194,38 +246,98 @@ Stream::Moved TlsStream::write(std::span<const iovec> from) {
   std::size_t offset = 0;  // in the first of `from`
   const bool much = total(from) >= kMuch;
   while (moved.wait == Wait::None && !moved.error && !from.empty()) {
-    // Small frames share a record; large ones are encrypted where they stand.
-    std::array<std::byte, kRecord> gathered;
-    std::span<const std::byte> record;
-    const iovec& first = from.front();
-    if (first.iov_len - offset >= kRecord / 4 || from.size() == 1) {
-      record = {static_cast<const std::byte*>(first.iov_base) + offset,
-                std::min(first.iov_len - offset, kRecord)};
-      offset += record.size();
-    } else {
-      std::size_t filled = 0;
-      while (!from.empty() && filled < kRecord) {
-        const std::size_t part = std::min(from.front().iov_len - offset, kRecord - filled);
-        std::memcpy(gathered.data() + filled,
-                    static_cast<const std::byte*>(from.front().iov_base) + offset, part);
-        filled += part;
-        offset += part;
-        if (offset < from.front().iov_len) break;
-        from = from.subspan(1);
-        offset = 0;
-      }
-      record = std::span(gathered).first(filled);
-    }
-    if (!from.empty() && offset == from.front().iov_len) {
-      from = from.subspan(1);
-      offset = 0;
-    }
-    if (!encrypt(record, moved)) break;
+    if (!seal_next(from, offset, moved)) break;
     const bool leads = !much && moved.bytes <= kRecord;
-    if (!leads && records_.size() < kWritten && !from.empty()) continue;
+    if (!leads && out_.size() < kWritten && !from.empty()) continue;
     const Moved sent = send_records();
     moved.wait = sent.wait;
     moved.error = sent.error;
+  }
+  return moved;
+}
+
+// The next record in in_, if it is there as a whole. With `bad_`: it is none.
+std::span<std::byte> TlsStream::next_record() const {
+  if (in_.size() < TlsRecords::kHead) return {};
+  std::byte* const at = const_cast<std::byte*>(in_.data.data()) + in_.begin;
+  const std::size_t size = TlsRecords::size(at);
+  if (size == 0) return {at, TlsRecords::kHead};
+  return size <= in_.size() ? std::span(at, size) : std::span<std::byte>();
+}
+
+Stream::Moved TlsStream::receive() {
+  in_.compact();
+  const bool grows = filled_ && in_.data.size() < kMostRead;
+  if (grows) in_.data.resize(std::max(kFirstRead, 2 * in_.data.size()));
+  const std::size_t most = in_.data.size() - in_.end;
+  const ssize_t n = ::recv(socket().native_handle(), in_.data.data() + in_.end, most, MSG_DONTWAIT);
+  if (n < 0) return blocked_or_failed(errno, Wait::Readable);
+  Moved moved;
+  moved.bytes = static_cast<std::size_t>(n);
+  if (n == 0) moved.error = asio::error::eof;
+  in_.end += moved.bytes;
+  filled_ = moved.bytes == most;
+  drained_ = !filled_;
+  return moved;
+}
+
+Stream::Moved TlsStream::read(std::span<const iovec> into) {
+  Moved moved;
+  std::array<iovec, 16> rooms;
+  const std::size_t count = std::min(into.size(), rooms.size());
+  std::copy_n(into.begin(), count, rooms.begin());
+  std::span<iovec> left = std::span(rooms).first(count);
+  const auto took = [&](std::size_t bytes) {
+    moved.bytes += bytes;
+    while (!left.empty() && bytes >= left.front().iov_len) {
+      bytes -= left.front().iov_len;
+      left = left.subspan(1);
+    }
+    if (left.empty()) return;
+    left.front().iov_base = static_cast<std::byte*>(left.front().iov_base) + bytes;
+    left.front().iov_len -= bytes;
+  };
+  while (!left.empty()) {
+    if (plain_.size() > 0) {
+      const std::size_t bytes = std::min(plain_.size(), left.front().iov_len);
+      std::memcpy(left.front().iov_base, in_.data.data() + plain_.begin, bytes);
+      plain_.begin += bytes;
+      took(bytes);
+      continue;
+    }
+    if (bad_ || ended_) {
+      if (moved.bytes > 0) return moved;  // the next call says so
+      moved.error = bad_ ? tls_error(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
+                         : std::error_code(asio::error::eof);
+      return moved;
+    }
+    const std::span<std::byte> record = next_record();
+    if (!record.empty()) {
+      const std::size_t at = in_.begin;
+      in_.begin += record.size();
+      const bool whole = record.size() > TlsRecords::kAround - 1;
+      const auto opened = whole ? opens_->open(record, left) : TlsRecords::Opened::Bad;
+      bad_ = opened == TlsRecords::Opened::Bad;
+      ended_ = opened == TlsRecords::Opened::Closed;
+      if (bad_ || ended_) continue;
+      const std::size_t bytes = record.size() - TlsRecords::kAround;
+      const std::size_t placed = std::min(bytes, total(left));
+      plain_.begin = at + TlsRecords::kHead + placed;
+      plain_.end = at + TlsRecords::kHead + bytes;
+      took(placed);
+      continue;
+    }
+    if (std::exchange(drained_, false)) {
+      // That was all there is; to hear so from the kernel costs as much as the bytes.
+      moved.wait = Wait::Readable;
+      return moved;
+    }
+    const Moved received = receive();
+    if (received.wait != Wait::None || received.error) {
+      moved.wait = received.wait;
+      if (moved.bytes == 0) moved.error = received.error;
+      return moved;  // an error behind bytes is met again by the next call
+    }
   }
   return moved;
 }
