@@ -38,6 +38,8 @@ struct Common : std::enable_shared_from_this<Common>, PeerTraffic {
   void fault(const std::string& sentence, int code = 1);
   /// As `fault`, of a cluster: if the run survives, it goes on, and GatewayUser::suspect is called.
   void suspect(std::size_t cluster, const std::string& sentence);
+  /// The user has been told so. The launcher decides what follows.
+  bool suspects(std::size_t cluster) const { return suspected_.contains(cluster); }
   bool over() const { return closing || closed || faulted; }
   std::string name(core::NodeId node) const;
   /// The service at this address; null: it has no key for it.

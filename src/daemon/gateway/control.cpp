@@ -83,7 +83,13 @@ void Control::learn(Peer& from, const control::Count& all) {
   if (from.is_process()) processes_.learn(from, all);
 }
 
+// The ranks that are left of a cluster get errors from the native library, and many programs then
+// call MPI_Abort. An abort that has come before a rank is missed was read before the suspicion.
 void Control::learn(Peer& from, const control::Abort& abort) {
+  if (from.is_process() && gateway_.router.world() &&
+      gateway_.suspects(gateway_.router.world()->cluster_of_node(from.node))) {
+    return;
+  }
   if (!gateway_.fail(abort, abort.message, from.node)) return;
   gateway_.user->abort(abort.rank, abort.code, abort.message);
 }

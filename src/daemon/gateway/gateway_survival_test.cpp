@@ -169,5 +169,18 @@ TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeAnotherRankIsMissed) {
   EXPECT_FALSE(bed.suspects(0, 0));
 }
 
+// The native library gives it errors, since another rank has died.
+TEST(GatewaySurvival, AnAbortInAClusterThatIsSuspectedEndsNobodyElse) {
+  Testbed bed({.sizes = {2, 1}, .survives = true});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.kill(0);
+  EXPECT_NE(bed.suspicion(0, 0), "");
+  bed.rank(1).abort(3, "a native error");
+  bed.tell_failed(0);
+  expect_no_fault(bed, {2});
+  EXPECT_FALSE(bed.gateway_faulted(0));
+}
+
 }  // namespace
 }  // namespace isthmus::daemon
