@@ -9,6 +9,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
+#include "mpi/comm/twins.hpp"
 #include "mpi/making/comm_shrink.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -70,6 +71,18 @@ int acknowledge(const GridComm& comm, int wanted) {
   return members;
 }
 
+/// Revokes a communicator of this process alone, which nobody else has to hear of. From now on it
+/// is in the table, where all calls see that. False: it has other members.
+bool revoke_own(MPI_Comm comm) {
+  int size = 0, inter = 0;
+  if (native.Comm_size(comm, &size) != MPI_SUCCESS || size != 1) return false;
+  if (native.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  end_twin(comm);
+  const std::uint64_t context = fresh_context();
+  Survivors::of(*register_comm(core::Group::range(grid()->node, 1), context, comm, {}))->revoke();
+  return true;
+}
+
 int no_group(MPI_Group* failed) {
   *failed = MPI_GROUP_EMPTY;
   return MPI_SUCCESS;
@@ -80,6 +93,7 @@ int no_group(MPI_Group* failed) {
 int revoke(MPI_Comm comm, const char* function) {
   const GridCommRef found = spanning(comm);
   if (!found) {
+    if (FailedClusters::possible() && revoke_own(comm)) return MPI_SUCCESS;
     if (const auto own = library<MPI_Comm>("PMPIX_Comm_revoke")) return own(comm);
     return unsupported(comm, function,
                        "this MPI library cannot revoke a communicator inside one cluster");

@@ -163,6 +163,26 @@ static void calls_on_revoked(MPI_Comm comm, int peer) {
   MPI_Comm_free(&shrunk);
 }
 
+/* Nobody else is in it, so this process alone revokes it. */
+static void revoke_own(void) {
+  int word = 0, flag = 0;
+  MPI_Comm own, made;
+  MPI_Comm_dup(MPI_COMM_SELF, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  EXPECT(MPIX_Comm_revoke(own), MPI_SUCCESS);
+  EXPECT(MPIX_Comm_is_revoked(own, &flag), MPI_SUCCESS);
+  CHECK(flag, "it is not revoked");
+  EXPECT(MPI_Barrier(own), MPIX_ERR_REVOKED);
+  EXPECT(MPI_Send(&word, 1, MPI_INT, MPI_PROC_NULL, 1, own), MPIX_ERR_REVOKED);
+  EXPECT(MPI_Recv(&word, 1, MPI_INT, 0, 1, own, MPI_STATUS_IGNORE), MPIX_ERR_REVOKED);
+  EXPECT(MPI_Comm_dup(own, &made), MPIX_ERR_REVOKED);
+  EXPECT(MPIX_Comm_agree(own, &flag), MPI_SUCCESS);
+  EXPECT(MPIX_Comm_shrink(own, &made), MPI_SUCCESS);
+  EXPECT(MPI_Barrier(made), MPI_SUCCESS);
+  EXPECT(MPI_Comm_free(&made), MPI_SUCCESS);
+  EXPECT(MPI_Comm_free(&own), MPI_SUCCESS);
+}
+
 /* Both sides agree on the flags of the other one; a member of one revokes for both. */
 static void two_sides(MPI_Comm comm) {
   int me, number, flag, other = 0, word = 0;
@@ -220,6 +240,7 @@ int main(int argc, char** argv) {
   EXPECT(MPIX_Comm_agree(shrunk, &flag), MPI_SUCCESS);
   two_sides(shrunk);
   MPI_Comm_free(&shrunk);
+  revoke_own();
   if (in) raise(SIGKILL);
 
   calls_on_failed(comm, first);
