@@ -1,7 +1,6 @@
 // Loss and jitter: drawn from a seeded generator, so that a run can be repeated.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>

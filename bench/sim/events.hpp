@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <queue>
-#include <vector>
 
 namespace isthmus::sim {
 

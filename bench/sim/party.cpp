@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "coll/engine/choose.hpp"
 #include "coll/engine/phases.hpp"

@@ -1,7 +1,6 @@
 #include "sim/report.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace isthmus::sim {
 namespace {

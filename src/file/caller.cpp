@@ -1,6 +1,5 @@
 #include "file/caller.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "file/error.hpp"

@@ -1,7 +1,5 @@
 #include "file/protocol.hpp"
 
-#include <algorithm>
-
 #include "core/wire/wire.hpp"
 
 namespace isthmus::file {

@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "file/error.hpp"
-#include "file/leftover.hpp"
 #include "file/test_service.hpp"
 
 namespace isthmus::file {

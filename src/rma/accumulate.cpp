@@ -1,6 +1,5 @@
 // Accumulates at a target; their data comes with their record or behind it.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "rma/combining.hpp"

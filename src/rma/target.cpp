@@ -4,9 +4,7 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <utility>
 
-#include "rma/combining.hpp"
 #include "rma/device_area.hpp"
 #include "rma/limits.hpp"
 #include "rma/origin.hpp"

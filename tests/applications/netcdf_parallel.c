@@ -4,7 +4,6 @@
 #include <netcdf.h>
 #include <netcdf_par.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CHECK(call)                                                          \

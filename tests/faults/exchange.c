@@ -2,7 +2,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { kLarge = 2000000 };
 

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <limits>
-#include <stdexcept>
 #include <string>
 
 #include "coll/engine/text.hpp"

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <string>
 
 #include "coll/engine/text.hpp"
 

@@ -1,8 +1,6 @@
 // Shared by the collectives: their tags, and small pieces of their bodies.
 #pragma once
 
-#include <vector>
-
 #include "coll/engine/parameters.hpp"
 #include "coll/engine/portion.hpp"
 

@@ -1,7 +1,6 @@
 #include "coll/estimate/estimate.hpp"
 
 #include <charconv>
-#include <iostream>
 #include <sstream>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // access leaves a place and that only MpiError is thrown. Each step is five bytes: rank,
 // action, place and size.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <vector>

@@ -2,7 +2,6 @@
 // clusters all of whose members are in it, local phases are the whole party's; in others, messages.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "coll/engine/party.hpp"

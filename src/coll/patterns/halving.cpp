@@ -1,7 +1,6 @@
 #include "coll/patterns/halving.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 
 #include "coll/engine/buffer.hpp"

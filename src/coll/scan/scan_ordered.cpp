@@ -1,7 +1,6 @@
 // Reproducible prefixes. The result of rank r is the tree of patterns/rank_tree.hpp over ranks 0 to
 // r, as in an allreduce of those ranks alone. In each round, blocks of ranks exchange their values
 // with their neighbours, and become twice as long. Rounds between clusters cost a delay each.
-#include <algorithm>
 
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"

@@ -2,7 +2,6 @@
 // that the result is at most a frame.
 #include <cstdint>
 #include <cstdlib>
-#include <span>
 
 #include "compress/frame_compressor.hpp"
 #include "core/wire/wire.hpp"

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <unordered_set>
 
 #include "core/agreement/agreement_testbed.hpp"

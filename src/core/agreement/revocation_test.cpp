@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <random>
-#include <vector>
 
 namespace isthmus::core {
 namespace {

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>

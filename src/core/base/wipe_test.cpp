@@ -5,7 +5,6 @@
 #include <array>
 #include <new>
 #include <string_view>
-#include <utility>
 
 namespace isthmus::core {
 namespace {

@@ -2,7 +2,6 @@
 #include "core/conduit/conduit.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/base/time_text.hpp"
 #include "core/trace/trace.hpp"

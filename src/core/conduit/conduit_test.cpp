@@ -1,8 +1,4 @@
-#include "core/conduit/conduit.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "core/conduit/conduit_testbed.hpp"
 

@@ -3,7 +3,6 @@
 // new ones for a while.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>

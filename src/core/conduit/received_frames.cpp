@@ -1,7 +1,5 @@
 #include "core/conduit/received_frames.hpp"
 
-#include <algorithm>
-
 namespace isthmus::core {
 namespace {
 

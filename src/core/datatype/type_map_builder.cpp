@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <utility>
 
 #include "core/base/checked.hpp"
 #include "core/datatype/type_map.hpp"

@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>

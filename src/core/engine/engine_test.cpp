@@ -9,13 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <random>
-#include <tuple>
-#include <vector>
 
 #include "core/wire/message_body.hpp"
 

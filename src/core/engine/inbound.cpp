@@ -1,6 +1,5 @@
 #include "core/engine/inbound.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>

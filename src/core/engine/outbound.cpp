@@ -1,8 +1,5 @@
 #include "core/engine/outbound.hpp"
 
-#include <algorithm>
-
-#include "core/wire/frame.hpp"
 #include "core/world/limits.hpp"
 
 namespace isthmus::core {

@@ -1,5 +1,4 @@
 // The exchange of vertices between two parts at a time.
-#include <algorithm>
 #include <array>
 #include <queue>
 #include <set>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "core/trace/trace.hpp"
 #include "core/wire/batch.hpp"

@@ -1,8 +1,6 @@
 // The ways of frames through a grid, the frames that come back and those sent again.
-#include "core/router/router.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/router/router_testbed.hpp"
 

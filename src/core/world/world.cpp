@@ -1,6 +1,5 @@
 #include "core/world/world.hpp"
 
-#include <algorithm>
 #include <climits>
 #include <stdexcept>
 

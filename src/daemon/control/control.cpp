@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cstring>
 #include <utility>
 
 #include "core/base/any_json.hpp"

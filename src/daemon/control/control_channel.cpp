@@ -2,7 +2,6 @@
 
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
-#include <cstring>
 #include <utility>
 
 namespace isthmus::daemon {

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <optional>
 
 #include "core/base/any_json.hpp"
 #include "core/base/hex.hpp"
-#include "core/base/wipe.hpp"
 #include "daemon/host/failure.hpp"
 
 namespace isthmus::daemon {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <asio/io_context.hpp>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>

@@ -1,7 +1,6 @@
 #include "daemon/gateway/control.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace isthmus::daemon {
 

@@ -1,7 +1,5 @@
 #include "daemon/gateway/entrance.hpp"
 
-#include <utility>
-
 #include "net/host/software.hpp"
 
 namespace isthmus::daemon {

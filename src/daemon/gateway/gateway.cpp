@@ -1,7 +1,5 @@
 #include "daemon/gateway/gateway.hpp"
 
-#include <utility>
-
 #include "daemon/gateway/state.hpp"
 
 namespace isthmus::daemon {

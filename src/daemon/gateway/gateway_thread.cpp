@@ -4,7 +4,6 @@
 #include <deque>
 #include <exception>
 #include <thread>
-#include <utility>
 
 #include "core/base/mutex.hpp"
 #include "net/host/start_thread.hpp"

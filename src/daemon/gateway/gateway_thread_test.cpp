@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
-#include <functional>
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -6,8 +6,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "daemon/host/failure.hpp"
-
 namespace isthmus::daemon {
 namespace {
 

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <string>
 
 #include "daemon/host/failure.hpp"
 

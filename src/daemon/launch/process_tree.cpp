@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
 
 namespace isthmus::daemon {
 namespace {

@@ -7,7 +7,6 @@
 #include <asio/ip/network_v6.hpp>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>

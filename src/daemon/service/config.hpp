@@ -1,7 +1,6 @@
 // The settings in the file of `isthmusd serve --config`.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

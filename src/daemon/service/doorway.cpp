@@ -15,7 +15,6 @@
 
 #include "daemon/host/failure.hpp"
 #include "net/door/accept_all.hpp"
-#include "net/door/strangers.hpp"
 #include "net/host/address.hpp"
 #include "net/stream/handshake.hpp"
 #include "net/stream/peer.hpp"

@@ -9,13 +9,10 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/base/any_json.hpp"
 #include "core/base/hex.hpp"
-#include "core/base/wipe.hpp"
 #include "daemon/host/failure.hpp"
 #include "daemon/host/file_descriptor.hpp"
 #include "daemon/service/config.hpp"

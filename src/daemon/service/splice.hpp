@@ -2,7 +2,6 @@
 #pragma once
 
 #include <asio/awaitable.hpp>
-#include <cstdint>
 #include <functional>
 #include <memory>
 

@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "core/base/ids.hpp"
 #include "core/base/wipe.hpp"

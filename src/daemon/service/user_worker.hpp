@@ -5,7 +5,6 @@
 
 #include <asio/io_context.hpp>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -8,7 +8,6 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
 #include "core/base/hex.hpp"

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "file/caller.hpp"
-#include "file/error.hpp"
 
 using namespace isthmus::file;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/reduction.hpp"

@@ -1,7 +1,6 @@
 #include "mpi/coll/taking_part.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "coll/engine/portion.hpp"

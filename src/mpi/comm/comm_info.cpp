@@ -2,7 +2,6 @@
 #include "mpi/comm/comm_info.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>

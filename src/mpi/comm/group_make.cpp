@@ -1,7 +1,6 @@
 // MPI-4.1 sections 7.3.2 and 7.3.3: making groups of groups, and freeing them. If all the inputs
 // are of this cluster, so is the result, and the native library makes it.
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 

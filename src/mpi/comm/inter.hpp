@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "core/world/group.hpp"
 #include "mpi/comm/comm.hpp"

@@ -1,11 +1,9 @@
 #include "mpi/comm/survival.hpp"
 
 #include <limits>
-#include <utility>
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/inter.hpp"
-#include "mpi/process/failed_clusters.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/survival_errors.hpp"
 

@@ -2,7 +2,6 @@
 // serves large counts and int counts.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "mpi/native/native.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "core/datatype/type_map.hpp"
 #include "mpi/native/native.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 
 #include "coll/engine/party.hpp"
 #include "mpi/comm/comm.hpp"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>

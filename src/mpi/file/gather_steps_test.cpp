@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 

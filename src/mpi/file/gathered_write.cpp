@@ -1,7 +1,6 @@
 #include "mpi/file/gathered_write.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "mpi/coll/collective.hpp"

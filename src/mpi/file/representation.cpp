@@ -1,7 +1,6 @@
 #include "mpi/file/representation.hpp"
 
 #include <cfloat>
-#include <iterator>
 
 #include "coll/engine/party.hpp"
 #include "file/external32.hpp"

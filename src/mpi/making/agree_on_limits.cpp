@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "mpi/comm/comm.hpp"

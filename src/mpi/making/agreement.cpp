@@ -1,16 +1,13 @@
 #include "mpi/making/agreement.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/portion.hpp"
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/inter.hpp"
 #include "mpi/making/local_vote.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/watched.hpp"

@@ -9,7 +9,6 @@
 #include "mpi/comm/lookup.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/comm/twins.hpp"
-#include "mpi/making/agreement.hpp"
 #include "mpi/making/farewell.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/parting.hpp"

@@ -6,7 +6,6 @@
 
 #include "core/world/group.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_create_group.hpp"
 #include "mpi/making/from_group.hpp"
 #include "mpi/making/intercomm.hpp"

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "coll/engine/party.hpp"
 #include "core/trace/trace.hpp"

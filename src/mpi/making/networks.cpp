@@ -1,7 +1,6 @@
 #include "mpi/making/networks.hpp"
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>

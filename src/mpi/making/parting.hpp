@@ -3,7 +3,6 @@
 // context, and must not receive them. So the handle is kept until all members here have parted.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

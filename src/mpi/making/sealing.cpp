@@ -1,7 +1,6 @@
 #include "mpi/making/sealing.hpp"
 
 #include <algorithm>
-#include <exception>
 
 #include "coll/engine/party.hpp"
 #include "mpi/comm/survival.hpp"

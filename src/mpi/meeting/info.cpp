@@ -1,6 +1,5 @@
 #include "mpi/meeting/info.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 

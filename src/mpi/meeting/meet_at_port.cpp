@@ -1,6 +1,5 @@
 // The launcher introduces the two roots to each other. Then they speak over the engine, in the
 // context that the accepting one has offered. They join their sides as MPI_Intercomm_create does.
-#include <cstring>
 #include <functional>
 #include <optional>
 

@@ -1,7 +1,6 @@
 // MPI_Comm_get_parent: a spawned process connects to its parents in MPI_Init, which calls this
 // first.
 #include <memory>
-#include <string>
 
 #include "coll/engine/party.hpp"
 #include "mpi/comm/comm.hpp"

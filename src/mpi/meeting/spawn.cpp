@@ -3,9 +3,6 @@
 // port at which their parents accept.
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
@@ -15,7 +12,6 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
-#include "mpi/process/outcome.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"

@@ -1,17 +1,11 @@
 #include "mpi/native/environment.hpp"
 
-#include <unistd.h>
-
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <stdexcept>
-#include <string_view>
 
 #include "core/base/hex.hpp"
-#include "core/base/wipe.hpp"
 #include "mpi/native/face.hpp"
 
 namespace isthmus::face {

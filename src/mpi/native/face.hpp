@@ -1,8 +1,6 @@
 // The part of a face that the entry stub (src/preload) sees.
 #pragma once
 
-#include <cstddef>
-
 namespace isthmus::face {
 
 /// One function that the face knows. `name` is an MPI name ("MPI_Send"), one of include/isthmus.h's

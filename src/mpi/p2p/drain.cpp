@@ -4,7 +4,6 @@
 #include <cstring>
 #include <list>
 #include <memory>
-#include <vector>
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"

@@ -6,7 +6,6 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/outstanding.hpp"
-#include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
 
 namespace isthmus::face {

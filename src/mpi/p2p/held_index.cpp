@@ -1,6 +1,5 @@
 #include "mpi/p2p/held_index.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace isthmus::face {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <string>
 
 #include "mpi/datatype/formats.hpp"
 #include "mpi/native/large_count.hpp"

@@ -8,9 +8,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <tuple>
-#include <vector>
 
 #include "core/wire/message.hpp"
 #include "mpi/comm/comm.hpp"

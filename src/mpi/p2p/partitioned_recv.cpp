@@ -1,7 +1,6 @@
 // The receiving side of a partitioned channel.
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "core/base/own_order.hpp"

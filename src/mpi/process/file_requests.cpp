@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "core/base/mutex.hpp"
 #include "file/caller.hpp"

@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <map>
-#include <memory>
 #include <random>
 #include <set>
-#include <vector>
 
 namespace isthmus::face {
 namespace {

@@ -1,6 +1,5 @@
 #include "mpi/process/grid.hpp"
 
-#include <atomic>
 #include <utility>
 
 namespace isthmus::face {

@@ -4,8 +4,6 @@
 // (MPICH 2048), but tags enough.
 #pragma once
 
-#include <cstdint>
-
 #include "mpi/native/native.hpp"
 #include "mpi/process/free_ranges.hpp"
 

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "mpi/native/entry.hpp"
-#include "mpi/process/grid.hpp"
 
 using namespace isthmus::face;
 

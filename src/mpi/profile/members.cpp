@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <numeric>
 #include <unordered_map>
 
 #include "core/base/mutex.hpp"

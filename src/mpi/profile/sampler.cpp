@@ -1,9 +1,7 @@
 #include "mpi/profile/sampler.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
-#include <vector>
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"

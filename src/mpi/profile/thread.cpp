@@ -3,7 +3,6 @@
 #include <deque>
 #include <tuple>
 
-#include "core/base/mutex.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face::profile {

@@ -3,10 +3,8 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "mpi/request/completion.hpp"
 
-#include <utility>
-
 #include "mpi/comm/raise.hpp"
 #include "mpi/process/survival_errors.hpp"
 

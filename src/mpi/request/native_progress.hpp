@@ -3,9 +3,6 @@
 // meanwhile. docs/decisions/0012 gives the reason and the cost.
 #pragma once
 
-#include <atomic>
-#include <string>
-
 #include "mpi/request/outstanding.hpp"
 
 namespace isthmus::face {

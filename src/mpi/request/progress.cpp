@@ -13,7 +13,6 @@
 #include "core/base/debug_off.hpp"
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/uncancelled.hpp"
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/native_yield.hpp"
 

@@ -1,6 +1,5 @@
 #include "mpi/request/request.hpp"
 
-#include <stdexcept>
 #include <vector>
 
 #include "core/base/mutex.hpp"

@@ -1,7 +1,6 @@
 // MPI-4.1 sections 3.7.3, 3.7.6 and 3.8.4: freeing, looking at and cancelling requests.
 
 #include "mpi/native/native.hpp"
-#include "mpi/request/completion.hpp"
 #include "mpi/request/tracked_request.hpp"
 #include "mpi/request/watch.hpp"
 

@@ -2,7 +2,6 @@
 // native call, which sets handles to MPI_REQUEST_NULL; settled after it.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 

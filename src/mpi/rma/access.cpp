@@ -1,7 +1,6 @@
 #include "mpi/rma/access.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "mpi/rma/elements.hpp"
 
-#include <string>
 #include <utility>
 #include <vector>
 

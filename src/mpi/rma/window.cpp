@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "coll/engine/party.hpp"
-#include "core/base/mutex.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/native/entry.hpp"

@@ -1,6 +1,5 @@
 #include "mpi/topology/cart_grid.hpp"
 
-#include <cstdint>
 #include <limits>
 
 namespace isthmus::face {

@@ -1,7 +1,6 @@
 #include "mpi/topology/neighbors.hpp"
 
 #include <numeric>
-#include <utility>
 #include <variant>
 
 #include "mpi/topology/cart_grid.hpp"

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <type_traits>
-#include <utility>
 
 namespace isthmus::net {
 

@@ -10,9 +10,7 @@
 #include <asio/ip/address.hpp>
 #include <asio/ip/network_v4.hpp>
 #include <asio/ip/network_v6.hpp>
-#include <functional>
 #include <memory>
-#include <optional>
 
 #include "net/door/listener.hpp"
 #include "net/host/address.hpp"

@@ -10,7 +10,6 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 

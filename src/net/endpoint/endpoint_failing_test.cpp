@@ -6,7 +6,6 @@
 #include <latch>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "net/endpoint/endpoint.hpp"

@@ -1,11 +1,8 @@
 #include "net/host/congestion.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 namespace isthmus::net {
 namespace {

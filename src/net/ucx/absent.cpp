@@ -1,5 +1,4 @@
 // The leg where UCX's headers were missing when Isthmus was built.
-#include <stdexcept>
 
 #include "net/stream/handshake.hpp"
 #include "net/ucx/leg.hpp"

@@ -3,7 +3,6 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { kMost = 100000, kBlock = 4096, kPiece = 65536, kChildren = 2 };

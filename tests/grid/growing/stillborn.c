@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "../../../include/isthmus.h"
 #include "../../programs/checking.h"

@@ -2,7 +2,6 @@
    all get the same flags and the same result. agree CLUSTER */
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../../include/isthmus.h"
 #include "../../programs/checking.h"

@@ -1,6 +1,5 @@
 /* Collectives in which one rank alone has a wrong argument; several have one; all have one; or one
    rank calls what no other does. ranks: 2 3 4 */
-#include <string.h>
 
 #include "../wrong.h"
 

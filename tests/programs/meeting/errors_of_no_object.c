@@ -1,7 +1,6 @@
 /* Errors of calls that have no communicator, window or file. They return if MPI_COMM_WORLD or
    MPI_COMM_SELF has MPI_ERRORS_RETURN, and a handler of either is called once. ranks: 2 3 */
 #include <string.h>
-#include <unistd.h>
 
 #include "../checking.h"
 

@@ -1,6 +1,5 @@
 /* The padding of a long double that has been packed holds nothing of another message.
    ranks: 2 4 */
-#include <complex.h>
 #include <float.h>
 #include <string.h>
 

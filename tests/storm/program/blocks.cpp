@@ -1,7 +1,5 @@
 #include "blocks.hpp"
 
-#include <algorithm>
-
 namespace storm {
 
 Blocks::Blocks(const std::vector<int>& counts, bool apart, Random random)

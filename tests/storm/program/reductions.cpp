@@ -1,5 +1,4 @@
 // Reductions and scans, of predefined operations and of the program's own that do not commute.
-#include <algorithm>
 
 #include "forms.hpp"
 #include "kinds.hpp"

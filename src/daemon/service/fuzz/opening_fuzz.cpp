@@ -2,7 +2,6 @@
 // accepted opening names a key and a job that may stand in files and logs.
 #include <cstdint>
 #include <cstdlib>
-#include <span>
 
 #include "daemon/service/opening.hpp"
 
