@@ -53,9 +53,7 @@ __attribute__((visibility("default"))) int ucp_worker_create(void* context, cons
                                                              void** made) {
   static auto* const real = of_ucx<int(void*, const void*, void**)>("ucp_worker_create");
   const int status = real(context, parameters, made);
-  if (status == 0) {
-    worker = *made;
-  }
+  if (status == 0) worker = *made;
   return status;
 }
 
@@ -74,9 +72,7 @@ __attribute__((visibility("default"))) void* ucp_disconnect_nb(void* endpoint) {
 __attribute__((visibility("default"))) ssize_t read(int fd, void* buffer, std::size_t size) {
   static auto* const real =
       reinterpret_cast<ssize_t (*)(int, void*, std::size_t)>(dlsym(RTLD_NEXT, "read"));
-  if (closing && fd == process_manager()) {
-    progress_until_readable(fd);
-  }
+  if (closing && fd == process_manager()) progress_until_readable(fd);
   return real(fd, buffer, size);
 }
 

@@ -125,8 +125,7 @@ Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes da
       sends.push_back(party.send(shares[middle].rank, tag, half));
       co_await sends.back();
     } else if (!half.empty() && me == middle) {
-      Pending arrival = party.recv(shares[first].rank, tag, half);
-      co_await arrival;
+      co_await party.recv(shares[first].rank, tag, half);
     }
     (me < middle ? last : first) = middle;
   }

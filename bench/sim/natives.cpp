@@ -60,8 +60,7 @@ Task scatter_down(Locals locals, Bytes data, Sizes offsets, int root) {
   while (reach < size) reach *= 2;
   for (int step = 1; step < size; step *= 2) {
     if ((place & step) == 0) continue;
-    Pending come = locals.recv((place - step + root) % size, blocks(place, place + step));
-    co_await come;
+    co_await locals.recv((place - step + root) % size, blocks(place, place + step));
     reach = step;
     break;
   }
@@ -88,16 +87,13 @@ Task native_barrier(Locals locals) {
 
 Task native_bcast(Locals locals, Bytes data, int root) {
   if (data.size() <= kTree || locals.size() < 4) {
-    Task tree = coll::bcast_of(locals, data, root);
-    co_await tree;
+    co_await coll::bcast_of(locals, data, root);
     co_return;
   }
   const auto members = static_cast<std::size_t>(locals.size());
   const Sizes offsets = coll::offsets_of(coll::even_sizes(data.size(), members));
-  Task scattered = scatter_down(locals, data, offsets, root);
-  co_await scattered;
-  Task gathered = bruck(locals, data, offsets, root);
-  co_await gathered;
+  co_await scatter_down(locals, data, offsets, root);
+  co_await bruck(locals, data, offsets, root);
 }
 
 Task native_allgather(Locals locals, ConstBytes mine, Bytes all,

@@ -16,17 +16,13 @@ static Task allgather_commons(Party& party, ConstBytes mine, Bytes all, Sizes si
   std::size_t at = 0;
   do {
     const auto here = [&](std::size_t size) { return std::min(each, size - std::min(at, size)); };
-    {
-      Pending room = commons.make_room(here(mine.size()));
-      co_await room;
-    }
+    co_await commons.make_room(here(mine.size()));
     commons.put(mine.subspan(std::min(at, mine.size()), here(mine.size())));
     commons.post();
     for (int rank = 0; rank < party.layout().size(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       const Bytes block = all.subspan(first[r] + std::min(at, sizes[r]), here(sizes[r]));
-      Pending posted = commons.posted(rank);
-      co_await posted;
+      co_await commons.posted(rank);
       commons.take(rank, block);
     }
     at += each;

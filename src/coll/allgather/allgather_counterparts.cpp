@@ -25,10 +25,7 @@ Task allgather_counterparts(Party& party, ConstBytes mine, Bytes all, Sizes size
     pending.push_back(party.recv(theirs[me % theirs.size()], kTagAllgather, place));
   }
   const Bytes own = portions[static_cast<std::size_t>(here)].bytes();
-  {
-    Pending gathered = party.local_allgather(mine, own, local);
-    co_await gathered;
-  }
+  co_await party.local_allgather(mine, own, local);
   for (int c = 0; c < layout.clusters(); ++c) {
     if (c == here || own.empty()) continue;
     const auto theirs = layout.members(c);

@@ -48,8 +48,7 @@ std::vector<Pending> receive_blocks(Party& party, Bytes all, const Sizes& sizes,
 
 Task send_blocks(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes, int tag) {
   if (left_to_native(sizes)) {
-    Pending spread = party.local_allgather(mine, all, sizes);
-    co_await spread;
+    co_await party.local_allgather(mine, all, sizes);
     co_return;
   }
   const auto me = static_cast<std::size_t>(my_index(party));

@@ -12,8 +12,7 @@ Task allgather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Par
   if (total(sizes) == 0) co_return;
   const Sizes local = sizes_in(layout, my_cluster(party), sizes);
   if (layout.clusters() == 1) {
-    Pending done = party.local_allgather(mine, all, local);
-    co_await done;
+    co_await party.local_allgather(mine, all, local);
     co_return;
   }
   const ClusterBlocks blocks(layout, all, sizes);
@@ -37,10 +36,7 @@ Task allgather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Par
     }
   }
   for (auto& p : pending) co_await p;
-  {
-    Pending spread = party.local_bcast(blocks.whole(), 0);
-    co_await spread;
-  }
+  co_await party.local_bcast(blocks.whole(), 0);
   blocks.store();
 }
 

@@ -54,10 +54,7 @@ Task at_the_head(Party& party, const ClusterGroups& groups, const ClusterBlocks&
   std::vector<int> heads = groups.all_heads();
   std::erase(heads, here);
   for (const int head : heads) of_heads.push_back(leaders.receive(head, groups.group_of(head)));
-  {
-    Pending gathered = party.local_gather(mine, blocks.of(here), local, 0);
-    co_await gathered;
-  }
+  co_await party.local_gather(mine, blocks.of(here), local, 0);
   for (auto& arrivals : of_group) {
     for (auto& p : arrivals) co_await p;
   }
@@ -83,10 +80,7 @@ Task by_the_head(Party& party, const ClusterGroups& groups, const ClusterBlocks&
     for (const int c : groups.group_of(other)) rest.push_back(c);
   }
   std::vector<Pending> arrivals = leaders.receive(head, rest);
-  {
-    Pending gathered = party.local_gather(mine, blocks.of(here), local, 0);
-    co_await gathered;
-  }
+  co_await party.local_gather(mine, blocks.of(here), local, 0);
   leaders.send(head, {here});
   for (auto& p : arrivals) co_await p;
   co_await leaders.left();
@@ -115,10 +109,7 @@ Task allgather_tree(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Param
   } else {
     co_await by_the_head(party, groups, blocks, mine, local);
   }
-  {
-    Pending spread = party.local_bcast(blocks.whole(), 0);
-    co_await spread;
-  }
+  co_await party.local_bcast(blocks.whole(), 0);
   blocks.store();
 }
 

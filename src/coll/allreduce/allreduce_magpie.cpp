@@ -26,10 +26,7 @@ Task exchange_partials(Party& party, ConstBytes in, Bytes out, std::size_t count
       }
     }
   }
-  {
-    Pending reduced = party.local_reduce(in, here, count, reduction, 0);
-    co_await reduced;
-  }
+  co_await party.local_reduce(in, here, count, reduction, 0);
   if (!is_leader(party)) co_return;
   for (int c = 0; c < layout.clusters(); ++c) {
     if (c == my_cluster(party)) continue;
@@ -58,8 +55,7 @@ Task allreduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
   } else {
     co_await exchange_contributions(party, in, out, count, reduction);
   }
-  Pending spread = party.local_bcast(out, 0);
-  co_await spread;
+  co_await party.local_bcast(out, 0);
 }
 
 double cost_allreduce_magpie(const Setting& setting, const Parameters&) {

@@ -15,8 +15,7 @@ Task allreduce_ordered(Party& party, ConstBytes in, Bytes out, std::size_t count
   leaders.reserve(static_cast<std::size_t>(party.layout().clusters()));
   for (int c = 0; c < party.layout().clusters(); ++c) leaders.push_back(party.layout().leader(c));
   co_await collect_in_tree(party, in, out, count, reduction, leaders, kTagAllreduce);
-  Pending spread = party.local_bcast(out, 0);
-  co_await spread;
+  co_await party.local_bcast(out, 0);
 }
 
 static Task allreduce_ordered_cut(Party& party, ConstBytes in, Bytes out, std::size_t count,
@@ -28,8 +27,7 @@ static Task allreduce_ordered_cut(Party& party, ConstBytes in, Bytes out, std::s
   Buffer own(sizes[static_cast<std::size_t>(my_index(party))]);
   co_await share_in_tree(party, in, own.bytes(), count, reduction,
                          shares_of_clusters(layout, in.size(), unit), kTagAllreduce);
-  Pending spread = party.local_allgather(own.bytes(), out, sizes);
-  co_await spread;
+  co_await party.local_allgather(own.bytes(), out, sizes);
 }
 
 namespace {

@@ -45,14 +45,8 @@ Task by_the_head(Party& party, int head, ConstBytes in, Bytes out, std::size_t c
   const int leader = party.layout().leader(head);
   Pending result = party.recv(leader, kTagAllreduceCopy, out);
   Buffer partial(reduction.packed_size(count));
-  {
-    Pending reduced = party.local_reduce(in, partial.bytes(), count, reduction, 0);
-    co_await reduced;
-  }
-  {
-    Pending sent = party.send(leader, kTagAllreduce, partial.bytes());
-    co_await sent;
-  }
+  co_await party.local_reduce(in, partial.bytes(), count, reduction, 0);
+  co_await party.send(leader, kTagAllreduce, partial.bytes());
   co_await result;
 }
 

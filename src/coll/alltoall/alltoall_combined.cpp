@@ -88,15 +88,9 @@ Task alltoall_combined(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, 
       copy(portion.bytes(), mine.part(at, portion.bytes().size()));
       at += portion.bytes().size();
     }
-    {
-      Pending gathered = party.local_gather(mine.bytes(), given.bytes(), each, 0);
-      co_await gathered;
-    }
+    co_await party.local_gather(mine.bytes(), given.bytes(), each, 0);
     if (is_leader(party)) co_await exchange(party, given.bytes(), taken.bytes(), size);
-    {
-      Pending scattered = party.local_scatter(taken.bytes(), each, mine.bytes(), 0);
-      co_await scattered;
-    }
+    co_await party.local_scatter(taken.bytes(), each, mine.bytes(), 0);
     at = 0;
     for (int c = 0; c < clusters; ++c) {
       if (c == here) continue;

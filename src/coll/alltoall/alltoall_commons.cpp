@@ -32,10 +32,7 @@ static Task alltoall_commons(Party& party, ConstBytes out, Sizes out_sizes, Byte
     const std::size_t size = out_sizes[static_cast<std::size_t>(rank)];
     if (has_room(rank, size)) largest = std::max(largest, size);
   }
-  {
-    Pending room = commons.make_room_for_blocks(largest);
-    co_await room;
-  }
+  co_await commons.make_room_for_blocks(largest);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     const ConstBytes block = out.subspan(from[r], out_sizes[r]);
@@ -51,8 +48,7 @@ static Task alltoall_commons(Party& party, ConstBytes out, Sizes out_sizes, Byte
   for (int rank = 0; rank < ranks; ++rank) {
     const Bytes block = here(rank);
     if (!has_room(rank, block.size())) continue;
-    Pending posted = commons.posted(rank);
-    co_await posted;
+    co_await commons.posted(rank);
     commons.take_block(rank, block);
   }
   for (auto& p : messages) co_await p;

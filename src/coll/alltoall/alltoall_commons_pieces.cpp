@@ -18,18 +18,14 @@ static Task alltoall_commons_pieces(Party& party, ConstBytes out, Sizes, Bytes i
   const std::size_t each = commons.block_capacity();
   for (std::size_t at = 0; at < block; at += each) {
     const std::size_t size = std::min(each, block - at);
-    {
-      Pending room = commons.make_room_for_blocks(size);
-      co_await room;
-    }
+    co_await commons.make_room_for_blocks(size);
     for (int rank = 0; rank < ranks; ++rank) {
       if (rank != me) commons.put_block(rank, out.subspan(of(rank) + at, size));
     }
     commons.post();
     for (int step = 1; step < ranks; ++step) {
       const int rank = (me + step) % ranks;
-      Pending posted = commons.posted(rank);
-      co_await posted;
+      co_await commons.posted(rank);
       commons.take_block(rank, in.subspan(of(rank) + at, size));
     }
   }

@@ -7,8 +7,7 @@ namespace isthmus::coll {
 static Task barrier_commons(Party& party, Parameters) {
   Commons& commons = *party.commons();
   commons.post();
-  Pending all = commons.posted_by_all();
-  co_await all;
+  co_await commons.posted_by_all();
 }
 
 namespace {

@@ -9,10 +9,7 @@ namespace isthmus::coll {
 
 Task barrier_counterparts(Party& party, Parameters) {
   const Layout& layout = party.layout();
-  {
-    Pending here = party.local_barrier();
-    co_await here;
-  }
+  co_await party.local_barrier();
   const auto me = static_cast<std::size_t>(my_index(party));
   const auto members = layout.members(my_cluster(party)).size();
   std::vector<Pending> pending;

@@ -7,10 +7,7 @@ namespace isthmus::coll {
 
 static Task barrier_magpie(Party& party, Parameters) {
   const Layout& layout = party.layout();
-  {
-    Pending here = party.local_barrier();
-    co_await here;
-  }
+  co_await party.local_barrier();
   if (layout.clusters() == 1) co_return;
   if (is_leader(party)) {
     std::vector<Pending> pending;
@@ -22,8 +19,7 @@ static Task barrier_magpie(Party& party, Parameters) {
     for (auto& p : pending) co_await p;
   }
   // A barrier rather than a broadcast: an empty broadcast need not wait for its root.
-  Pending release = party.local_barrier();
-  co_await release;
+  co_await party.local_barrier();
 }
 
 double cost_barrier_magpie(const Setting& setting, const Parameters&) {

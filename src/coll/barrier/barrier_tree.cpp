@@ -41,10 +41,7 @@ Task tell_each_other(Party& party, const std::vector<int>& clusters) {
 
 Task barrier_tree(Party& party, Parameters) {
   const Layout& layout = party.layout();
-  {
-    Pending here = party.local_barrier();
-    co_await here;
-  }
+  co_await party.local_barrier();
   if (layout.clusters() == 1) co_return;
   if (is_leader(party)) {
     const Ways ways(layout, party.network());
@@ -63,8 +60,7 @@ Task barrier_tree(Party& party, Parameters) {
       co_await wait_for(party, head);
     }
   }
-  Pending release = party.local_barrier();
-  co_await release;
+  co_await party.local_barrier();
 }
 
 namespace {

@@ -14,14 +14,12 @@ static Task bcast_commons(Party& party, Bytes data, int root, Parameters) {
     const Bytes piece = data.subspan(at, std::min(each, data.size() - at));
     at += piece.size();
     if (party.rank() == root) {
-      Pending room = commons.make_room(piece.size());
-      co_await room;
+      co_await commons.make_room(piece.size());
       commons.put(piece);
       commons.post();
     } else {
       commons.post();
-      Pending posted = commons.posted(root);
-      co_await posted;
+      co_await commons.posted(root);
       commons.take(root, piece);
     }
   } while (at < data.size());

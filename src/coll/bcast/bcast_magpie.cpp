@@ -17,8 +17,7 @@ Task bcast_magpie(Party& party, Bytes data, int root, Parameters) {
       if (c != home) pending.push_back(party.send(layout.leader(c), kTagBcast, data));
     }
   } else if (!at_home && is_leader(party)) {
-    Pending arrival = party.recv(root, kTagBcast, data);
-    co_await arrival;
+    co_await party.recv(root, kTagBcast, data);
   }
   pending.push_back(party.local_bcast(data, at_home ? layout.index_of(root) : 0));
   for (auto& p : pending) co_await p;

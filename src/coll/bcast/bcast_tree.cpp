@@ -18,8 +18,7 @@ static Task bcast_tree(Party& party, Bytes data, int root, Parameters) {
   const bool speaks = party.rank() == speaker(here);
   std::vector<Pending> pending;
   if (speaks && here != tree.root()) {
-    Pending arrival = party.recv(speaker(tree.parent(here)), kTagBcast, data);
-    co_await arrival;
+    co_await party.recv(speaker(tree.parent(here)), kTagBcast, data);
   }
   if (speaks) {
     for (const int child : tree.children(here)) {

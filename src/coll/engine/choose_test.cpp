@@ -29,9 +29,7 @@ TEST(Table, NamesAreUniqueAndEveryKindCanAlwaysBeSolved) {
     EXPECT_TRUE(seen.emplace(row.kind, row.name).second) << row.name;
     EXPECT_EQ(find_algorithm(row.kind, row.name), &row);
     const Demands& d = row.demands;
-    if (!d.commutative && !d.known_bytes && !d.divisible && !d.commons) {
-      solved.insert(row.kind);
-    }
+    if (!d.commutative && !d.known_bytes && !d.divisible && !d.commons) solved.insert(row.kind);
   }
   EXPECT_EQ(solved.size(), static_cast<std::size_t>(kKinds));
 }

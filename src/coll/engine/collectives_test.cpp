@@ -101,8 +101,7 @@ TEST(MemoryGrid, FindsADeadlock) {
   MemoryGrid grid(Shape{0, 1}, 1);
   std::byte byte{};
   EXPECT_THROW(grid.run([&](Party& party) -> Task {
-    Pending p = party.recv(1 - party.rank(), 0, Bytes(&byte, 1));
-    co_await p;
+    co_await party.recv(1 - party.rank(), 0, Bytes(&byte, 1));
   }),
                std::logic_error);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -42,12 +41,10 @@ Task answer(Party& party) {
   std::vector<std::byte> load;
   for (;;) {
     Order order{};
-    Pending ordered = party.recv(0, kTagBarrier, order);
-    co_await ordered;
+    co_await party.recv(0, kTagBarrier, order);
     if (size_in(order) == 0) co_return;
     load.resize(size_in(order));
-    Pending loaded = party.recv(0, kTagBarrier, load);
-    co_await loaded;
+    co_await party.recv(0, kTagBarrier, load);
     Pending answered = party.send(0, kTagBarrier, std::span(load).first(1));
     co_await answered;
   }
@@ -80,13 +77,11 @@ Task look(Party& party, const Clock& clock, std::optional<Room>& room) {
   bool near = true;
   for (int c = 1; c < layout.clusters() && near; ++c) {
     double alone = 0;
-    Task words = time_trips(party, clock, layout.leader(c), 1, kTrips, alone);
-    co_await words;
+    co_await time_trips(party, clock, layout.leader(c), 1, kTrips, alone);
     near = alone <= kRoomRoundTrip;
     if (!near) break;
     double loaded = 0;
-    Task loads = time_trips(party, clock, layout.leader(c), kLoad, kLoads, loaded);
-    co_await loads;
+    co_await time_trips(party, clock, layout.leader(c), kLoad, kLoads, loaded);
     const double crossing = std::max(loaded - alone, 1e-6);
     worst.bandwidth = std::min(worst.bandwidth, kLoad / crossing);
   }
@@ -106,11 +101,9 @@ Task look_for_one_room(Party& party, const Clock& clock, std::optional<Room>& ro
   const int mine = layout.cluster_of(party.rank());
   if (party.rank() != layout.leader(mine)) co_return;
   if (mine == 0) {
-    Task looking = look(party, clock, room);
-    co_await looking;
+    co_await look(party, clock, room);
   } else {
-    Task answering = answer(party);
-    co_await answering;
+    co_await answer(party);
   }
 }
 

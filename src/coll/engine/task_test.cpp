@@ -29,8 +29,7 @@ Pending wait_for(Switch& s) { return Pending(std::make_unique<Flip>(s)); }
 
 Task leaf(Switch& s, std::string& log, std::vector<int> kept) {  // kept by the frame
   log += 'a';
-  Pending p = wait_for(s);
-  co_await p;
+  co_await wait_for(s);
   log += std::to_string(kept.size());
 }
 

@@ -15,8 +15,7 @@ static Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes
     if (mine.size() > commons.capacity()) {
       sent = party.send(root, kTagGather, mine);
     } else {
-      Pending room = commons.make_room(mine.size());
-      co_await room;
+      co_await commons.make_room(mine.size());
       commons.put(mine);
     }
     commons.post();
@@ -34,8 +33,7 @@ static Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes
     } else if (block.size() > commons.capacity()) {
       received.push_back(party.recv(rank, kTagGather, block));
     } else {
-      Pending posted = commons.posted(rank);
-      co_await posted;
+      co_await commons.posted(rank);
       commons.take(rank, block);
     }
   }

@@ -72,8 +72,7 @@ Task gather_direct(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int ro
     Pending call = party.recv(root, kTagGather, {});
     co_await call;
   }
-  Pending given = party.send(root, kTagGather, mine);
-  co_await given;
+  co_await party.send(root, kTagGather, mine);
 }
 
 double cost_gather_direct(const Setting& setting, const Parameters&) {

@@ -57,14 +57,8 @@ static Task gather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes,
   if (!sizes.empty()) local = sizes_in(layout, my_cluster(party), sizes);
   co_await learn_sizes(party, mine.size(), local);
   Buffer packed(is_leader(party) ? total(local) : 0);
-  {
-    Pending gathered = party.local_gather(mine, packed.bytes(), local, 0);
-    co_await gathered;
-  }
-  if (packed.size() > 0) {
-    Pending sent = party.send(root, kTagGather, packed.bytes());
-    co_await sent;
-  }
+  co_await party.local_gather(mine, packed.bytes(), local, 0);
+  if (packed.size() > 0) co_await party.send(root, kTagGather, packed.bytes());
 }
 
 double cost_gather_magpie(const Setting& setting, const Parameters&) {

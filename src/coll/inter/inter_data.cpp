@@ -11,8 +11,7 @@ namespace isthmus::coll {
 Task inter_bcast(Party& party, TwoSides sides, Bytes data, int root) {
   if (root == kNoPart) co_return;
   Subset subset(party, one_and_others(sides, root));
-  Task spread = bcast(subset, data, subset.rank_of(root));
-  co_await spread;
+  co_await bcast(subset, data, subset.rank_of(root));
 }
 
 Task inter_gather(Party& party, TwoSides sides, ConstBytes mine, Bytes all, Sizes sizes, int root) {
@@ -57,8 +56,7 @@ Task inter_allgather(Party& party, TwoSides sides, ConstBytes mine, Bytes all, S
   Pending across = all_of(std::move(both));
   co_await across;
   Subset own(party, members_of(sides, side));
-  Task spread = bcast(own, all, 0);
-  co_await spread;
+  co_await bcast(own, all, 0);
 }
 
 Task inter_alltoall(Party& party, TwoSides sides, ConstBytes out, Sizes out_sizes, Bytes in,

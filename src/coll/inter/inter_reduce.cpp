@@ -15,18 +15,15 @@ Task inter_reduce(Party& party, TwoSides sides, ConstBytes in, Bytes out, std::s
   const int speaker = speaker_of(party, sides, side, root);
   const int speaks = sides.begin_of(side) + speaker;
   if (party.rank() == root) {
-    Pending come = party.recv(speaks, kTagAcross, out.first(reduction.packed_size(count)));
-    co_await come;
+    co_await party.recv(speaks, kTagAcross, out.first(reduction.packed_size(count)));
     co_return;
   }
   const bool speaking = party.rank() == speaks;
   Buffer result(speaking ? reduction.packed_size(count) : 0);
   Subset own(party, members_of(sides, side));
-  Task reduced = reduce(own, in, result.bytes(), count, reduction, speaker);
-  co_await reduced;
+  co_await reduce(own, in, result.bytes(), count, reduction, speaker);
   if (!speaking) co_return;
-  Pending given = party.send(root, kTagAcross, result.bytes());
-  co_await given;
+  co_await party.send(root, kTagAcross, result.bytes());
 }
 
 namespace {
@@ -37,8 +34,7 @@ Task reduce_across(Party& party, TwoSides sides, Subset& own, ConstBytes in, Byt
   const int side = sides.side_of(party.rank());
   const bool first = own.rank() == 0;
   Buffer ours(first ? reduction.packed_size(count) : 0);
-  Task reduced = reduce(own, in, ours.bytes(), count, reduction, 0);
-  co_await reduced;
+  co_await reduce(own, in, ours.bytes(), count, reduction, 0);
   if (!first) co_return;
   const int there = sides.begin_of(1 - side);
   Pending come = party.recv(there, kTagAcross, theirs);
@@ -53,10 +49,8 @@ Task inter_allreduce(Party& party, TwoSides sides, ConstBytes in, Bytes out, std
                      Reduction& reduction) {
   Subset own(party, members_of(sides, sides.side_of(party.rank())));
   const Bytes result = out.first(reduction.packed_size(count));
-  Task reduced = reduce_across(party, sides, own, in, result, count, reduction);
-  co_await reduced;
-  Task spread = bcast(own, result, 0);
-  co_await spread;
+  co_await reduce_across(party, sides, own, in, result, count, reduction);
+  co_await bcast(own, result, 0);
 }
 
 Task inter_reduce_scatter(Party& party, TwoSides sides, ConstBytes in, Bytes out,
@@ -70,8 +64,7 @@ Task inter_reduce_scatter(Party& party, TwoSides sides, ConstBytes in, Bytes out
   }
   const std::size_t bytes = reduction.packed_size(count);
   Buffer result(own.rank() == 0 ? bytes : 0);
-  Task reduced = reduce_across(party, sides, own, in, result.bytes(), count, reduction);
-  co_await reduced;
+  co_await reduce_across(party, sides, own, in, result.bytes(), count, reduction);
   Task scattered = scatter(own, result.bytes(), std::move(sizes), out, 0);
   co_await scattered;
 }

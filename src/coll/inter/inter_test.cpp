@@ -240,15 +240,12 @@ TEST(Inter, CollectivesFollowEachOther) {
     trial.grid.run([&](Party& party) -> Task {
       const auto r = as_index(party.rank());
       for (int round = 0; round < 3; ++round) {
-        Task spread = inter_bcast(party, sides, data[r], root_for(sides, party.rank(), root));
-        co_await spread;
-        Task gathered =
-            inter_allgather(party, sides, data[r], all[r],
-                            Sizes(as_index(sides.size_of(1 - sides.side_of(party.rank()))), 8));
-        co_await gathered;
-        Task reduced = inter_allreduce(party, sides, trial.in_of(party), trial.out_of(party), count,
-                                       trial.reduction);
-        co_await reduced;
+        co_await inter_bcast(party, sides, data[r], root_for(sides, party.rank(), root));
+        co_await inter_allgather(
+            party, sides, data[r], all[r],
+            Sizes(as_index(sides.size_of(1 - sides.side_of(party.rank()))), 8));
+        co_await inter_allreduce(party, sides, trial.in_of(party), trial.out_of(party), count,
+                                 trial.reduction);
       }
     });
     for (int i = 0; i < sides.size_of(0); ++i) {

@@ -13,8 +13,7 @@ Task bcast_of(Locals locals, Bytes data, int root) {
   while (reach < size) reach *= 2;
   for (int step = 1; step < size; step *= 2) {
     if ((place & step) == 0) continue;
-    Pending come = locals.recv((place - step + root) % size, data);
-    co_await come;
+    co_await locals.recv((place - step + root) % size, data);
     reach = step;
     break;
   }
@@ -27,8 +26,7 @@ Task bcast_of(Locals locals, Bytes data, int root) {
 
 Task gather_of(Locals locals, ConstBytes mine, Bytes all, Sizes sizes, int root) {
   if (locals.me != root) {
-    Pending given = locals.send(root, mine);
-    co_await given;
+    co_await locals.send(root, mine);
     co_return;
   }
   std::vector<Pending> come;
@@ -47,8 +45,7 @@ Task gather_of(Locals locals, ConstBytes mine, Bytes all, Sizes sizes, int root)
 
 Task scatter_of(Locals locals, ConstBytes all, Sizes sizes, Bytes mine, int root) {
   if (locals.me != root) {
-    Pending come = locals.recv(root, mine);
-    co_await come;
+    co_await locals.recv(root, mine);
     co_return;
   }
   std::vector<Pending> given;
@@ -74,10 +71,8 @@ Task barrier_of(Locals locals) {
 }
 
 Task allgather_of(Locals locals, ConstBytes mine, Bytes all, Sizes sizes) {
-  Task gathered = gather_of(locals, mine, all, sizes, 0);
-  co_await gathered;
-  Task spread = bcast_of(locals, all.first(total(sizes)), 0);
-  co_await spread;
+  co_await gather_of(locals, mine, all, sizes, 0);
+  co_await bcast_of(locals, all.first(total(sizes)), 0);
 }
 
 Task alltoall_of(Locals locals, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes) {
@@ -111,13 +106,11 @@ Task reduce_of(Locals locals, ConstBytes in, Bytes out, std::size_t count, Reduc
   copy(in, left.bytes());
   for (int step = 1; step < locals.size(); step *= 2) {
     if ((locals.me & step) != 0) {
-      Pending given = locals.send(locals.me - step, left.bytes());
-      co_await given;
+      co_await locals.send(locals.me - step, left.bytes());
       break;
     }
     if (locals.me + step >= locals.size()) continue;
-    Pending come = locals.recv(locals.me + step, right.bytes());
-    co_await come;
+    co_await locals.recv(locals.me + step, right.bytes());
     reduction.combine(left.bytes(), right.bytes(), count);
     std::swap(left, right);
   }
@@ -126,11 +119,9 @@ Task reduce_of(Locals locals, ConstBytes in, Bytes out, std::size_t count, Reduc
     co_return;
   }
   if (locals.me == 0) {
-    Pending given = locals.send(root, left.bytes());
-    co_await given;
+    co_await locals.send(root, left.bytes());
   } else if (locals.me == root) {
-    Pending come = locals.recv(0, out);
-    co_await come;
+    co_await locals.recv(0, out);
   }
 }
 
@@ -138,14 +129,10 @@ Task scan_of(Locals locals, ConstBytes in, Bytes out, std::size_t count, Reducti
   copy(in, out);
   if (locals.me > 0) {
     Buffer before(reduction.packed_size(count));
-    Pending come = locals.recv(locals.me - 1, before.bytes());
-    co_await come;
+    co_await locals.recv(locals.me - 1, before.bytes());
     reduction.combine(before.bytes(), out, count);
   }
-  if (locals.me + 1 < locals.size()) {
-    Pending given = locals.send(locals.me + 1, out);
-    co_await given;
-  }
+  if (locals.me + 1 < locals.size()) co_await locals.send(locals.me + 1, out);
 }
 
 }  // namespace isthmus::coll

@@ -37,28 +37,19 @@ Task reduce_by_posts(Party& party, ConstBytes in, Bytes out, std::size_t count,
     const ConstBytes mine = in.subspan(at, std::min(each, in.size() - at));
     const Bytes result = mine_to_have ? out.subspan(at, mine.size()) : Bytes{};
     const std::size_t elements = mine.size() / unit;
-    {
-      Pending room = commons.make_room(mine.size());
-      co_await room;
-    }
+    co_await commons.make_room(mine.size());
     commons.put(mine);
     commons.post();
     const bool parts = combine_by_parts(party.layout(), mine.size(), reduction.commutative());
     if (!parts && !mine_to_have) continue;
-    {
-      Pending all = commons.posted_by_all();
-      co_await all;
-    }
+    co_await commons.posted_by_all();
     if (!parts) {
       combine_posts(commons, ranks - 1, mine.size(), 0, result, elements, reduction);
       continue;
     }
     const auto begin = [&](int rank) { return part_begin(rank, ranks, elements, unit); };
     const std::size_t first = begin(me), size = begin(me + 1) - first;
-    {
-      Pending room = commons.make_room(size);
-      co_await room;
-    }
+    co_await commons.make_room(size);
     std::exception_ptr failure;
     try {
       combine_posts(commons, ranks - 1, mine.size(), first, commons.place(), size / unit,
@@ -71,8 +62,7 @@ Task reduce_by_posts(Party& party, ConstBytes in, Bytes out, std::size_t count,
     if (failure) std::rethrow_exception(failure);
     if (!mine_to_have) continue;
     for (int rank = 0; rank < ranks; ++rank) {
-      Pending posted = commons.posted(rank);
-      co_await posted;
+      co_await commons.posted(rank);
       commons.take(rank, result.subspan(begin(rank), begin(rank + 1) - begin(rank)));
     }
   }

@@ -26,10 +26,7 @@ Task collect_contributions(Party& party, ConstBytes mine, Buffer& all, int to, i
       if (c != here) pending.push_back(party.recv(layout.leader(c), tag, portion.bytes()));
     }
   }
-  {
-    Pending local = party.local_gather(mine, gathered.bytes(), each, at);
-    co_await local;
-  }
+  co_await party.local_gather(mine, gathered.bytes(), each, at);
   if (collecting) {
     for (int c = 0; c < layout.clusters(); ++c) {
       if (c == here || (to >= 0 && layout.cluster_of(to) != c)) continue;

@@ -102,15 +102,11 @@ Task climb(Party& party, ConstBytes in, std::size_t count, Reduction& reduction,
     if (!in_one_cluster(layout, parent)) co_return;
     if (!left) {
       held.ranks = {me, me};
-      Pending sent = party.send(first, tag, held.value.bytes());
-      co_await sent;
+      co_await party.send(first, tag, held.value.bytes());
       co_return;
     }
     Buffer right(in.size());
-    {
-      Pending come = party.recv(me + step, tag, right.bytes());
-      co_await come;
-    }
+    co_await party.recv(me + step, tag, right.bytes());
     reduction.combine(held.value.bytes(), right.bytes(), count);
     held.value = std::move(right);
     held.ranks = parent;

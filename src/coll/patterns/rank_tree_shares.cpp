@@ -50,10 +50,7 @@ Task values_here(Party& party, ConstBytes in, std::size_t unit, Reduction& reduc
   const auto members = party.layout().members(my_cluster(party));
   const Sizes out = sizes_of(sources), each(members.size(), size);
   Buffer arrived(total(each));
-  {
-    Pending exchanged = party.local_alltoall(in, out, arrived.bytes(), each);
-    co_await exchanged;
-  }
+  co_await party.local_alltoall(in, out, arrived.bytes(), each);
   rows = Buffer(subtrees.size() * size);
   if (size == 0) co_return;
   std::vector<RankValue> ranks;  // of a subtree

@@ -47,13 +47,9 @@ Task reduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Re
   Buffer partial(!at_home && is_leader(party) ? size : 0);
   {
     const int local_root = at_home ? layout.index_of(root) : 0;
-    Pending reduced = party.local_reduce(in, partial.bytes(), count, reduction, local_root);
-    co_await reduced;
+    co_await party.local_reduce(in, partial.bytes(), count, reduction, local_root);
   }
-  if (partial.size() > 0) {
-    Pending sent = party.send(root, kTagReduce, partial.bytes());
-    co_await sent;
-  }
+  if (partial.size() > 0) co_await party.send(root, kTagReduce, partial.bytes());
 }
 
 double cost_reduce_magpie(const Setting& setting, const Parameters&) {

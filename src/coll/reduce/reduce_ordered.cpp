@@ -24,8 +24,7 @@ static Task reduce_ordered_cut(Party& party, ConstBytes in, Bytes out, std::size
   co_await share_in_tree(party, in, own.bytes(), count, reduction, shares, kTagReduce);
   if (my_cluster(party) != home) co_return;
   const Sizes sizes = sizes_of(shares);
-  Pending gathered = party.local_gather(own.bytes(), out, sizes, layout.index_of(root));
-  co_await gathered;
+  co_await party.local_gather(own.bytes(), out, sizes, layout.index_of(root));
 }
 
 namespace {

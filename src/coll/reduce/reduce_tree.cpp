@@ -35,8 +35,7 @@ static Task reduce_tree(Party& party, ConstBytes in, Bytes out, std::size_t coun
     copy(result, out);
     co_return;
   }
-  Pending sent = party.send(speaker(tree.parent(here)), kTagReduce, result);
-  co_await sent;
+  co_await party.send(speaker(tree.parent(here)), kTagReduce, result);
 }
 
 namespace {

@@ -11,14 +11,10 @@ static Task reduce_scatter_commons(Party& party, ConstBytes in, Bytes out,
                                    Parameters) {
   if (in.empty()) co_return;
   Commons& commons = *party.commons();
-  {
-    Pending room = commons.make_room(in.size());
-    co_await room;
-  }
+  co_await commons.make_room(in.size());
   commons.put(in);
   commons.post();
-  Pending all = commons.posted_by_all();
-  co_await all;
+  co_await commons.posted_by_all();
   const auto mine = counts.begin() + party.rank();
   if (*mine == 0) co_return;
   const std::size_t before = std::accumulate(counts.begin(), mine, std::size_t{0});

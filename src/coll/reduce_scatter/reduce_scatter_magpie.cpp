@@ -54,10 +54,7 @@ Task exchange_partials(Party& party, ConstBytes in, const Cut& cut,
   const Layout& layout = party.layout();
   const int here = my_cluster(party);
   Buffer vector(is_leader(party) ? cut.offsets.back() : 0);
-  {
-    Pending reduced = party.local_reduce(in, vector.bytes(), total(counts), reduction, 0);
-    co_await reduced;
-  }
+  co_await party.local_reduce(in, vector.bytes(), total(counts), reduction, 0);
   if (!is_leader(party)) co_return;
   const auto clusters = static_cast<std::size_t>(layout.clusters());
   const std::size_t portion = total(sizes_in(layout, here, cut.sizes));
@@ -76,10 +73,7 @@ Task exchange_contributions(Party& party, ConstBytes in, const Cut& cut,
   const int here = my_cluster(party);
   const Sizes each(layout.members(here).size(), in.size());
   Buffer vectors(is_leader(party) ? total(each) : 0);
-  {
-    Pending gathered = party.local_gather(in, vectors.bytes(), each, 0);
-    co_await gathered;
-  }
+  co_await party.local_gather(in, vectors.bytes(), each, 0);
   if (!is_leader(party)) co_return;
   const std::size_t portion = total(sizes_in(layout, here, cut.sizes));
   Sizes from_cluster;
@@ -117,8 +111,7 @@ static Task reduce_scatter_magpie(Party& party, ConstBytes in, Bytes out,
     co_await exchange_contributions(party, in, cut, counts, reduction, mine);
   }
   const Sizes local = sizes_in(layout, my_cluster(party), cut.sizes);
-  Pending scattered = party.local_scatter(mine.bytes(), local, out, 0);
-  co_await scattered;
+  co_await party.local_scatter(mine.bytes(), local, out, 0);
 }
 
 namespace {

@@ -28,8 +28,7 @@ static Task reduce_scatter_ordered(Party& party, ConstBytes in, Bytes out,
     const SourcePortion source(layout, my_cluster(party), whole.bytes(), offsets);
     copy(source.bytes(), blocks.bytes());
   }
-  Pending scattered = party.local_scatter(blocks.bytes(), local, out, 0);
-  co_await scattered;
+  co_await party.local_scatter(blocks.bytes(), local, out, 0);
 }
 
 static Task reduce_scatter_ordered_cut(Party& party, ConstBytes in, Bytes out,

@@ -9,15 +9,11 @@ Task prefix_of_posts(Party& party, ConstBytes in, Bytes out, std::size_t count,
                      Reduction& reduction, int last) {
   if (in.empty()) co_return;
   Commons& commons = *party.commons();
-  {
-    Pending room = commons.make_room(in.size());
-    co_await room;
-  }
+  co_await commons.make_room(in.size());
   commons.put(in);
   commons.post();
   if (last < 0) co_return;
-  Pending before = commons.posted_up_to(last);
-  co_await before;
+  co_await commons.posted_up_to(last);
   combine_posts(commons, last, in.size(), 0, out, count, reduction);
 }
 

@@ -34,8 +34,7 @@ Task prefix_of_clusters(Party& party, ConstBytes inclusive, std::size_t count, R
       for (auto& p : pending) co_await p;
       copy(fold(reduction, totals, size, earlier, count), before.bytes());
     }
-    Pending spread = party.local_bcast(before.bytes(), 0);
-    co_await spread;
+    co_await party.local_bcast(before.bytes(), 0);
   }
   for (auto& p : sends) co_await p;
 }
@@ -67,8 +66,7 @@ Task scan_in_rank_order(Party& party, ConstBytes in, Bytes out, std::size_t coun
       if (mine && !exclusive) copy(prefix, place);
     }
   }
-  Pending scattered = party.local_scatter(results.bytes(), each, out, 0);
-  co_await scattered;
+  co_await party.local_scatter(results.bytes(), each, out, 0);
 }
 
 }  // namespace
@@ -80,10 +78,7 @@ static Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t coun
     co_await scan_in_rank_order(party, in, out, count, reduction, false, kTagScan);
     co_return;
   }
-  {
-    Pending scanned = party.local_scan(in, out, count, reduction);
-    co_await scanned;
-  }
+  co_await party.local_scan(in, out, count, reduction);
   Buffer before;
   co_await prefix_of_clusters(party, out, count, reduction, before, kTagScan);
   if (before.size() > 0) reduction.combine(before.bytes(), out, count);
@@ -100,10 +95,7 @@ static Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t co
     co_return;
   }
   Buffer inclusive(in.size()), left(is_leader(party) ? 0 : in.size());
-  {
-    Pending scanned = party.local_scan(in, inclusive.bytes(), count, reduction);
-    co_await scanned;
-  }
+  co_await party.local_scan(in, inclusive.bytes(), count, reduction);
   // The local prefix that excludes me is my left neighbour's inclusive one.
   std::vector<Pending> shift;
   if (!is_leader(party)) {

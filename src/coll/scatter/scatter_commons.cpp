@@ -15,11 +15,9 @@ static Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes min
   if (party.rank() != root) {
     commons.post();
     if (mine.size() > commons.block_capacity()) {
-      Pending received = party.recv(root, kTagScatter, mine);
-      co_await received;
+      co_await party.recv(root, kTagScatter, mine);
     } else {
-      Pending posted = commons.posted(root);
-      co_await posted;
+      co_await commons.posted(root);
       commons.take_block(root, mine);
     }
     co_return;
@@ -29,10 +27,7 @@ static Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes min
     const std::size_t size = sizes[static_cast<std::size_t>(rank)];
     if (rank != root && size <= commons.block_capacity()) largest = std::max(largest, size);
   }
-  {
-    Pending room = commons.make_room_for_blocks(largest);
-    co_await room;
-  }
+  co_await commons.make_room_for_blocks(largest);
   std::vector<Pending> sent;
   std::size_t first = 0;
   for (int rank = 0; rank < party.layout().size(); ++rank) {

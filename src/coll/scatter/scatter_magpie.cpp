@@ -45,12 +45,8 @@ static Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine
   if (!sizes.empty()) local = sizes_in(layout, my_cluster(party), sizes);
   co_await learn_sizes(party, mine.size(), local);
   Buffer packed(is_leader(party) ? total(local) : 0);
-  if (packed.size() > 0) {
-    Pending arrival = party.recv(root, kTagScatter, packed.bytes());
-    co_await arrival;
-  }
-  Pending scattered = party.local_scatter(packed.bytes(), local, mine, 0);
-  co_await scattered;
+  if (packed.size() > 0) co_await party.recv(root, kTagScatter, packed.bytes());
+  co_await party.local_scatter(packed.bytes(), local, mine, 0);
 }
 
 extern const Algorithm kScatterMagpie{Kind::Scatter,      "magpie",       kNothing, kNone,

@@ -49,9 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t length = std::min<std::size_t>(data[at], all.size() - at - 1);
     const core::Envelope envelope{.context = kContext, .source = 1, .tag = data[at] & 1};
-    if (!window.take(nodes[1], envelope, all.subspan(at + 1, length))) {
-      break;
-    }
+    if (!window.take(nodes[1], envelope, all.subspan(at + 1, length))) break;
     core::OutFrame out;
     while (engine.next_frame(out)) {
       if (out.payload.size() > core::kMostServiceBytes) std::abort();
