@@ -37,10 +37,11 @@ TABLE = {
     "persistent": sends("{}send_init", "send_init") | same("Recv_init"),
     "mprobe": same("Mrecv", "Imrecv"),
     "sendrecv": same("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"),
-    "communicate": same(
-        "Put", "Get", "Accumulate", "Get_accumulate", "Rput", "Rget", "Raccumulate",
-        "Rget_accumulate",
-    ),
+    "communicate": {
+        f"{letter}{name}".capitalize(): name
+        for name in ("put", "get", "accumulate", "get_accumulate")
+        for letter in ("", "r")
+    },
     "make": {
         "Win_create": "create",
         "Win_allocate": "allocate",

@@ -61,16 +61,21 @@ class Reduce final : public Reducing {
   int root_;
 };
 
-class Allreduce final : public Reducing {
+/// Without a root: every member's results have as many elements as its operands.
+template <auto kRun, Outline::Kind kKind>
+class Rootless final : public Reducing {
  public:
   using Reducing::Reducing;
 
  private:
   coll::Task start(coll::Party& party) override {
-    return coll::allreduce(party, in_.bytes(), out_.bytes(), count_, reduction_);
+    return kRun(party, in_.bytes(), out_.bytes(), count_, reduction_);
   }
-  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Allreduce); }
+  std::optional<Outline> outline() const override { return outline_of(kKind); }
 };
+using Allreduce = Rootless<coll::allreduce, Outline::Kind::Allreduce>;
+using Scan = Rootless<coll::scan, Outline::Kind::Scan>;
+using Exscan = Rootless<coll::exscan, Outline::Kind::Exscan>;
 
 class ReduceScatter final : public Reducing {
  public:
@@ -88,28 +93,6 @@ class ReduceScatter final : public Reducing {
     return outline;
   }
   std::vector<std::size_t> counts_;
-};
-
-class Scan final : public Reducing {
- public:
-  using Reducing::Reducing;
-
- private:
-  coll::Task start(coll::Party& party) override {
-    return coll::scan(party, in_.bytes(), out_.bytes(), count_, reduction_);
-  }
-  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Scan); }
-};
-
-class Exscan final : public Reducing {
- public:
-  using Reducing::Reducing;
-
- private:
-  coll::Task start(coll::Party& party) override {
-    return coll::exscan(party, in_.bytes(), out_.bytes(), count_, reduction_);
-  }
-  std::optional<Outline> outline() const override { return outline_of(Outline::Kind::Exscan); }
 };
 
 /// The elements' address, and whether they must be copied because results overwrite them.

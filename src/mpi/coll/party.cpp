@@ -106,6 +106,12 @@ std::unique_ptr<PhaseOperation> FaceParty::operation(const char* what) {
 
 bool FaceParty::alone() const { return !comm_.has_company(); }
 
+bool FaceParty::stays_here(ConstBytes from, Bytes to) const {
+  if (!alone()) return false;
+  coll::copy(from, to);
+  return true;
+}
+
 /// In a run whose clusters may fail, messages inside this one go by the engine, too: it can give
 /// them up. The members of a twin are all here, where nobody fails alone.
 bool FaceParty::by_engine(int rank) const {
@@ -210,10 +216,7 @@ void FaceParty::keep_long(ConstBytes from, Bytes to) const {
 }
 
 Pending FaceParty::local_gather(ConstBytes mine, Bytes all, Sizes sizes, int root) {
-  if (alone()) {
-    coll::copy(mine, all);
-    return {};
-  }
+  if (stays_here(mine, all)) return {};
   auto op = operation("gather");
   const std::size_t own = mine.size();
   op->out = SentBlocks(mine, Sizes(&own, 1), longest_native());
@@ -240,10 +243,7 @@ Pending FaceParty::local_gather(ConstBytes mine, Bytes all, Sizes sizes, int roo
 }
 
 Pending FaceParty::local_scatter(ConstBytes all, Sizes sizes, Bytes mine, int root) {
-  if (alone()) {
-    coll::copy(all, mine);
-    return {};
-  }
+  if (stays_here(all, mine)) return {};
   auto op = operation("scatter");
   const std::size_t own = mine.size();
   op->in = ReceivedBlocks(mine, Sizes(&own, 1), longest_native());
@@ -271,10 +271,7 @@ Pending FaceParty::local_scatter(ConstBytes all, Sizes sizes, Bytes mine, int ro
 }
 
 Pending FaceParty::local_allgather(ConstBytes mine, Bytes all, Sizes sizes) {
-  if (alone()) {
-    coll::copy(mine, all);
-    return {};
-  }
+  if (stays_here(mine, all)) return {};
   auto op = operation("allgather");
   const std::size_t own = mine.size();
   op->out = SentBlocks(mine, Sizes(&own, 1), longest_native());
@@ -298,10 +295,7 @@ Pending FaceParty::local_allgather(ConstBytes mine, Bytes all, Sizes sizes) {
 }
 
 Pending FaceParty::local_alltoall(ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes) {
-  if (alone()) {
-    coll::copy(out, in);
-    return {};
-  }
+  if (stays_here(out, in)) return {};
   auto op = operation("alltoall");
   op->out = SentBlocks(out, out_sizes, longest_native());
   op->in = ReceivedBlocks(in, in_sizes, longest_native());
@@ -351,10 +345,7 @@ void prepare(PhaseOperation& op, const FaceReduction& reduction, ConstBytes in, 
 
 Pending FaceParty::local_reduce(ConstBytes in, Bytes out, std::size_t count,
                                 coll::Reduction& reduction, int root) {
-  if (alone()) {
-    coll::copy(in, out);
-    return {};
-  }
+  if (stays_here(in, out)) return {};
   const auto& face = static_cast<const FaceReduction&>(reduction);
   auto op = operation("reduction");
   prepare(*op, face, in, comm_.native_rank == root ? out : Bytes{}, count);
@@ -370,10 +361,7 @@ Pending FaceParty::local_reduce(ConstBytes in, Bytes out, std::size_t count,
 
 Pending FaceParty::local_scan(ConstBytes in, Bytes out, std::size_t count,
                               coll::Reduction& reduction) {
-  if (alone()) {
-    coll::copy(in, out);
-    return {};
-  }
+  if (stays_here(in, out)) return {};
   const auto& face = static_cast<const FaceReduction&>(reduction);
   auto op = operation("scan");
   prepare(*op, face, in, out, count);

@@ -62,6 +62,8 @@ class FaceParty final : public coll::Party {
 
  private:
   bool alone() const;
+  /// Copies the data if this process is alone; false: it is not.
+  bool stays_here(coll::ConstBytes from, coll::Bytes to) const;
   bool by_engine(int rank) const;
   coll::Pending send_by_engine(int rank, int tag, coll::ConstBytes data, bool synchronous);
   coll::Pending send_here(decltype(&MPI_Isend) native_send, int rank, int tag,

@@ -116,9 +116,7 @@ GridComm::~GridComm() {
   if (!grid()) return;  // MPI_Finalize frees what is left
   choose_link(core::kAnyLink);
   const Inside inside;
-  if (last_handler != MPI_ERRHANDLER_NULL) {
-    isthmus::face::native.Errhandler_free(&last_handler);
-  }
+  if (last_handler != MPI_ERRHANDLER_NULL) isthmus::face::native.Errhandler_free(&last_handler);
 }
 
 // Messages under way keep the link that they have begun with.

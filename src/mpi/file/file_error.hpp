@@ -22,7 +22,7 @@ int shielded_file(MPI_File file, const char* function, Body&& body) noexcept {
   return shielded_with([&](int code) { return raise_file(file, code, function); }, function,
                        [&]() -> int {
                          try {
-                           return body();
+                           return code_of(body);
                          } catch (const file::Error& error) {
                            throw Unraised{MPI_COMM_NULL, file_error_code(error, function)};
                          }

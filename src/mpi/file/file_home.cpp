@@ -64,9 +64,7 @@ FileHome home_of(const std::string& filename, MPI_Info info) {
 
 // coverage: where the file is; the native library's, of a file that this process sees
 ISTHMUS_MPI(File_delete)(const char* filename, MPI_Info info) {
-  if (native_call() || filename == nullptr) {
-    return native.File_delete(filename, info);
-  }
+  if (native_call() || filename == nullptr) return native.File_delete(filename, info);
   constexpr const char* kDelete = "MPI_File_delete";
   return shielded_file(MPI_FILE_NULL, kDelete, [&]() -> int {
     const FileHome home = home_of(filename, info);

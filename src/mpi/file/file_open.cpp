@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
@@ -340,12 +339,11 @@ int open_within(MPI_Comm comm, const char* filename, int amode, MPI_Info info, M
   *fh = MPI_FILE_NULL;  // for every opener, and after an error too
   std::string name = filename;
   std::optional<Plan> where;
-  const int code = shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
+  const int code = shielded_file(MPI_FILE_NULL, kOpen, [&] {
     where = plan_within(comm, name, info);
-    if (!where) return MPI_SUCCESS;
+    if (!where) return;
     open_for(comm, filename, amode, info, fh,
              [&](GridFile& file) { open_elsewhere(file, *where); });
-    return MPI_SUCCESS;
   });
   if (code != MPI_SUCCESS || where) return code;
   return parked(native.File_open, comm, name.c_str(), amode, info, fh);
@@ -358,13 +356,12 @@ ISTHMUS_MPI(File_open)
 (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   const auto found = shared_grid_comm(comm);
   if (!found) return open_within(comm, filename, amode, info, fh);
-  return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
+  return shielded_file(MPI_FILE_NULL, kOpen, [&] {
     require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
     *fh = MPI_FILE_NULL;  // Fortran layers convert it after an error, too
     require_intracomm(*found);
     const char* const name = filename == nullptr ? "" : filename;
     open_for(comm, name, amode, info, fh, [&](GridFile& file) { open_by_all(file, name, info); });
-    return MPI_SUCCESS;
   });
 }
 
@@ -373,7 +370,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   const auto file = fh == nullptr ? nullptr : grid_file(*fh);
   if (!file) return parked(native.File_close, fh);
   constexpr const char* kClose = "MPI_File_close";
-  int code = shielded_file(file->handle, kClose, [&]() -> int {
+  int code = shielded_file(file->handle, kClose, [&] {
     {
       const core::Lock lock(file->mutex);
       require(file->split == nullptr, MPI_ERR_OTHER,
@@ -388,7 +385,6 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
         file->goes.reset();
       }
     });
-    return MPI_SUCCESS;
   });
   forget_file(file->handle);
   ViewOfFile view = file->view_now();

@@ -1,5 +1,4 @@
 // The individual and the shared pointers of grid files.
-#include <cstdio>
 
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/grid_file.hpp"
@@ -62,7 +61,7 @@ ISTHMUS_MPI(File_seek)(MPI_File fh, MPI_Offset offset, int whence) {
   const auto file = grid_file(fh);
   if (!file) return native.File_seek(fh, offset, whence);
   constexpr const char* kSeek = "MPI_File_seek";
-  return shielded_file(fh, kSeek, [&]() -> int {
+  return shielded_file(fh, kSeek, [&] {
     require_individual(*file);
     const std::int64_t to = target(*file, kSeek, offset, whence, [&] {
       const core::Lock lock(file->mutex);
@@ -70,7 +69,6 @@ ISTHMUS_MPI(File_seek)(MPI_File fh, MPI_Offset offset, int whence) {
     });
     const core::Lock lock(file->mutex);
     file->position = to;
-    return MPI_SUCCESS;
   });
 }
 
@@ -78,11 +76,10 @@ ISTHMUS_MPI(File_seek)(MPI_File fh, MPI_Offset offset, int whence) {
 ISTHMUS_MPI(File_get_position)(MPI_File fh, MPI_Offset* offset) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_position(fh, offset);
-  return shielded_file(fh, "MPI_File_get_position", [&]() -> int {
+  return shielded_file(fh, "MPI_File_get_position", [&] {
     require_individual(*file);
     const core::Lock lock(file->mutex);
     *offset = file->position;
-    return MPI_SUCCESS;
   });
 }
 
@@ -91,17 +88,14 @@ ISTHMUS_MPI(File_seek_shared)(MPI_File fh, MPI_Offset offset, int whence) {
   const auto file = grid_file(fh);
   if (!file) return parked(native.File_seek_shared, fh, offset, whence);
   constexpr const char* kSeek = "MPI_File_seek_shared";
-  return shielded_file(fh, kSeek, [&]() -> int {
+  return shielded_file(fh, kSeek, [&] {
     require_same(*file, offset, "the processes seek to different places");
     require_same(*file, as_in_lseek(whence), "the processes seek from different places");
     const std::int64_t to =
         target(*file, kSeek, offset, whence, [&] { return shared_pointer(*file, kSeek); });
     meet_all(*file);  // all have looked
-    if (file->rank == 0) {
-      file->run(kSeek, [&] { file->file->set_shared(to); });
-    }
+    if (file->rank == 0) file->run(kSeek, [&] { file->file->set_shared(to); });
     meet_all(*file);
-    return MPI_SUCCESS;
   });
 }
 
@@ -110,10 +104,7 @@ ISTHMUS_MPI(File_get_position_shared)(MPI_File fh, MPI_Offset* offset) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_position_shared(fh, offset);
   constexpr const char* kGet = "MPI_File_get_position_shared";
-  return shielded_file(fh, kGet, [&]() -> int {
-    *offset = shared_pointer(*file, kGet);
-    return MPI_SUCCESS;
-  });
+  return shielded_file(fh, kGet, [&] { *offset = shared_pointer(*file, kGet); });
 }
 
 }  // namespace isthmus::face

@@ -96,7 +96,7 @@ ISTHMUS_MPI(File_set_view)
   const auto file = grid_file(fh);
   if (!file) return parked(native.File_set_view, fh, disp, etype, filetype, datarep, info);
   constexpr const char* kSetView = "MPI_File_set_view";
-  return shielded_file(fh, kSetView, [&]() -> int {
+  return shielded_file(fh, kSetView, [&] {
     const bool sequential = (file->amode & MPI_MODE_SEQUENTIAL) != 0;
     require(sequential == (disp == MPI_DISPLACEMENT_CURRENT), MPI_ERR_ARG,
             sequential ? "of a file opened with MPI_MODE_SEQUENTIAL the displacement must be "
@@ -119,7 +119,6 @@ ISTHMUS_MPI(File_set_view)
     release_view(view);
     if (file->keeper) remove_shared_number(*file, kSetView);
     meet_all(*file);
-    return MPI_SUCCESS;
   });
 }
 
@@ -128,13 +127,12 @@ ISTHMUS_MPI(File_get_view)
 (MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_view(fh, disp, etype, filetype, datarep);
-  return shielded_file(fh, "MPI_File_get_view", [&]() -> int {
+  return shielded_file(fh, "MPI_File_get_view", [&] {
     const core::Lock lock(file->mutex);
     *disp = file->view.displacement;
     *etype = copy_of(file->view.etype);
     *filetype = copy_of(file->view.filetype);
     std::strcpy(datarep, file->view.representation->name().c_str());
-    return MPI_SUCCESS;
   });
 }
 
@@ -151,20 +149,16 @@ std::int64_t extent_in(GridFile& file, MPI_Datatype datatype) {
 ISTHMUS_MPI(File_get_type_extent)(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_type_extent(fh, datatype, extent);
-  return shielded_file(fh, "MPI_File_get_type_extent", [&]() -> int {
-    *extent = static_cast<MPI_Aint>(extent_in(*file, datatype));
-    return MPI_SUCCESS;
-  });
+  return shielded_file(fh, "MPI_File_get_type_extent",
+                       [&] { *extent = static_cast<MPI_Aint>(extent_in(*file, datatype)); });
 }
 
 #if ISTHMUS_HAS_File_get_type_extent_c
 ISTHMUS_MPI(File_get_type_extent_c)(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_type_extent_c(fh, datatype, extent);
-  return shielded_file(fh, "MPI_File_get_type_extent_c", [&]() -> int {
-    *extent = extent_in(*file, datatype);
-    return MPI_SUCCESS;
-  });
+  return shielded_file(fh, "MPI_File_get_type_extent_c",
+                       [&] { *extent = extent_in(*file, datatype); });
 }
 #endif
 
@@ -172,11 +166,10 @@ ISTHMUS_MPI(File_get_type_extent_c)(MPI_File fh, MPI_Datatype datatype, MPI_Coun
 ISTHMUS_MPI(File_get_byte_offset)(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_byte_offset(fh, offset, disp);
-  return shielded_file(fh, "MPI_File_get_byte_offset", [&]() -> int {
+  return shielded_file(fh, "MPI_File_get_byte_offset", [&] {
     require(offset >= 0, MPI_ERR_ARG, "the offset is negative");
     const core::Lock lock(file->mutex);
     *disp = file->view.seen.offset_of(offset * file->view.etype_size);
-    return MPI_SUCCESS;
   });
 }
 

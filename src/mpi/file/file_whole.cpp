@@ -15,7 +15,7 @@ void require_writable(const GridFile& file) {
 /// A change of the size, which one process makes for all.
 template <class Change>
 int change_size(const GridFileRef& file, const char* function, MPI_Offset size, Change&& change) {
-  return shielded_file(file->handle, function, [&]() -> int {
+  return shielded_file(file->handle, function, [&] {
     require_writable(*file);
     require((file->amode & MPI_MODE_SEQUENTIAL) == 0, MPI_ERR_UNSUPPORTED_OPERATION,
             "the file was opened with MPI_MODE_SEQUENTIAL");
@@ -26,7 +26,6 @@ int change_size(const GridFileRef& file, const char* function, MPI_Offset size, 
     together(*file, [&] {
       if (file->keeper) change();
     });
-    return MPI_SUCCESS;
   });
 }
 
@@ -51,10 +50,7 @@ ISTHMUS_MPI(File_get_size)(MPI_File fh, MPI_Offset* size) {
   const auto file = grid_file(fh);
   if (!file) return native.File_get_size(fh, size);
   constexpr const char* kGet = "MPI_File_get_size";
-  return shielded_file(fh, kGet, [&]() -> int {
-    file->run(kGet, [&] { *size = file->file->size(); });
-    return MPI_SUCCESS;
-  });
+  return shielded_file(fh, kGet, [&] { file->run(kGet, [&] { *size = file->file->size(); }); });
 }
 
 // coverage:
@@ -77,11 +73,10 @@ ISTHMUS_MPI(File_set_atomicity)(MPI_File fh, int flag) {
   const auto file = grid_file(fh);
   if (!file) return parked(native.File_set_atomicity, fh, flag);
   constexpr const char* kSet = "MPI_File_set_atomicity";
-  return shielded_file(fh, kSet, [&]() -> int {
+  return shielded_file(fh, kSet, [&] {
     require_same(*file, flag != 0 ? 1 : 0, "the processes give different atomicities");
     file->atomic = flag != 0;
     run_together(*file, kSet, [&] { file->file->settle(); });
-    return MPI_SUCCESS;
   });
 }
 
@@ -98,10 +93,7 @@ ISTHMUS_MPI(File_sync)(MPI_File fh) {
   const auto file = grid_file(fh);
   if (!file) return parked(native.File_sync, fh);
   constexpr const char* kSync = "MPI_File_sync";
-  return shielded_file(fh, kSync, [&]() -> int {
-    run_together(*file, kSync, [&] { file->file->sync(); });
-    return MPI_SUCCESS;
-  });
+  return shielded_file(fh, kSync, [&] { run_together(*file, kSync, [&] { file->file->sync(); }); });
 }
 
 }  // namespace isthmus::face

@@ -4,7 +4,6 @@
 
 #include <unordered_map>
 
-#include "core/base/mutex.hpp"
 #include "file/error.hpp"
 #include "mpi/file/told_error.hpp"
 #include "mpi/making/agreement.hpp"
@@ -159,9 +158,7 @@ void run_together(const GridFile& file, const char* function, const std::functio
 void require_same(const GridFile& file, std::int64_t value, const char* what) {
   const auto all =
       tell_all(file, value, "the file's processes could not tell each other their arguments");
-  for (const std::int64_t each : all) {
-    require(each == all.front(), MPI_ERR_NOT_SAME, what);
-  }
+  for (const std::int64_t each : all) require(each == all.front(), MPI_ERR_NOT_SAME, what);
 }
 
 }  // namespace isthmus::face

@@ -132,9 +132,7 @@ void enter(const char* name, Functions functions) {
           "the representation has no function that tells extents");
   const bool taken =
       text == "native" || text == "internal" || text == "external32" || registered(text) != nullptr;
-  if (taken) {
-    throw MpiError(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
-  }
+  if (taken) throw MpiError(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
   const core::Lock lock(representations().mutex);
   representations().by_name.emplace(text, std::make_shared<Registered>(text, std::move(functions)));
 }
@@ -232,10 +230,9 @@ ISTHMUS_MPI(Register_datarep)
  MPI_Datarep_conversion_function* write_conversion_fn,
  MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
   const void* const caller = __builtin_return_address(0);
-  return shielded_file(MPI_FILE_NULL, "MPI_Register_datarep", [&]() -> int {
+  return shielded_file(MPI_FILE_NULL, "MPI_Register_datarep", [&] {
     enter(datarep, functions_of(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn,
                                 extra_state, caller));
-    return MPI_SUCCESS;
   });
 }
 
@@ -244,10 +241,9 @@ ISTHMUS_MPI(Register_datarep_c)
 (const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn,
  MPI_Datarep_conversion_function_c* write_conversion_fn,
  MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  return shielded_file(MPI_FILE_NULL, "MPI_Register_datarep_c", [&]() -> int {
+  return shielded_file(MPI_FILE_NULL, "MPI_Register_datarep_c", [&] {
     enter(datarep, functions_of(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn,
                                 extra_state, nullptr));
-    return MPI_SUCCESS;
   });
 }
 #endif

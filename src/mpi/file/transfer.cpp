@@ -205,7 +205,7 @@ int transfer_at_once(const GridFileRef& file, const Way& way, MPI_Offset offset,
 }
 
 int begin_split(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory) {
-  return shielded_file(file->handle, way.function, [&]() -> int {
+  return shielded_file(file->handle, way.function, [&] {
     {
       const core::Lock lock(file->mutex);
       require(file->split == nullptr, MPI_ERR_OTHER,
@@ -215,7 +215,6 @@ int begin_split(const GridFileRef& file, const Way& way, MPI_Offset offset, cons
     const core::Lock lock(file->mutex);
     file->split = std::move(access);
     file->split_call = way.function;
-    return MPI_SUCCESS;
   });
 }
 

@@ -1,5 +1,4 @@
 // MPI_Comm_create: a split in which all members of a group choose alike.
-#include <string>
 #include <vector>
 
 #include "mpi/coll/collective.hpp"
@@ -30,9 +29,7 @@ ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (!inner_call() && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
-    const int code = parked(native.Comm_create, comm, group, newcomm);
-    settle_handles();
-    return code;
+    return settled(parked(native.Comm_create, comm, group, newcomm));
   }
   return shielded(comm, "MPI_Comm_create", [&] {
     const core::Group chosen = group_of(group);

@@ -4,19 +4,15 @@
 // cannot keep a thread that others need for long.
 #include "mpi/making/comm_create_group.hpp"
 
-#include <cstring>
-#include <string>
 #include <vector>
 
 #include "core/base/own_order.hpp"
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/subset.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/courier.hpp"
-#include "mpi/making/creation.hpp"
 #include "mpi/making/from_group.hpp"
 #include "mpi/making/local_vote.hpp"
 #include "mpi/making/making.hpp"
@@ -193,9 +189,7 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (!inner_call() && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
-    const int code = parked(native.Comm_create_group, comm, group, tag, newcomm);
-    settle_handles();
-    return code;
+    return settled(parked(native.Comm_create_group, comm, group, tag, newcomm));
   }
   return shielded(comm, "MPI_Comm_create_group", [&] {
     return create_group(*parent, group_of(group), tag, nullptr, newcomm, IfRevoked::Ends);

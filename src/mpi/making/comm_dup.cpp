@@ -56,9 +56,7 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
 ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent && native_call()) {
-    const int code = parked(native.Comm_dup_with_info, comm, info, newcomm);
-    settle_handles();
-    return code;
+    return settled(parked(native.Comm_dup_with_info, comm, info, newcomm));
   }
   if (!parent) {
     return shielded(comm, "MPI_Comm_dup_with_info", [&] {

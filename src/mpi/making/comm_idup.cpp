@@ -13,7 +13,6 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/native/face.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/outcome.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -100,11 +99,7 @@ int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI
 // coverage: the handle comes when collectives that were begun before have ended
 ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);
-  if (!parent) {
-    const int code = native.Comm_idup(comm, newcomm, request);
-    settle_handles();
-    return code;
-  }
+  if (!parent) return settled(native.Comm_idup(comm, newcomm, request));
   return duplicate_later(
       parent, comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup",
       [comm](MPI_Comm* made, MPI_Request* copied) { return native.Comm_idup(comm, made, copied); },
@@ -115,11 +110,7 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
 ISTHMUS_MPI(Comm_idup_with_info)
 (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);
-  if (!parent) {
-    const int code = native_idup_with_info(native, comm, info, newcomm, request);
-    settle_handles();
-    return code;
-  }
+  if (!parent) return settled(native_idup_with_info(native, comm, info, newcomm, request));
   return duplicate_later(
       parent, comm, info, newcomm, request, "MPI_Comm_idup_with_info",
       [comm, kept = std::make_shared<KeptInfo>(info)](MPI_Comm* made, MPI_Request* copied) {

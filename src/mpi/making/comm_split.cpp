@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/comm.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
@@ -67,11 +64,7 @@ int split(const GridCommRef& parent, int colour, int key, const TopologyRef& top
 
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
-  if (!parent) {
-    const int code = parked(native.Comm_split, comm, color, key, newcomm);
-    settle_handles();
-    return code;
-  }
+  if (!parent) return settled(parked(native.Comm_split, comm, color, key, newcomm));
   return shielded(comm, "MPI_Comm_split", [&] {
     if (color < 0 && color != MPI_UNDEFINED) {
       throw MpiError(MPI_ERR_ARG,

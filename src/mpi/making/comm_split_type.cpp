@@ -117,9 +117,7 @@ ISTHMUS_MPI(Comm_split_type)
     if (parent && parent->inter) {
       return split_intercomm_by_type(parent, split_type, key, info, newcomm);
     }
-    const int code = split_by_type(comm, split_type, key, info, parent != nullptr, newcomm);
-    settle_handles();
-    return code;
+    return settled(split_by_type(comm, split_type, key, info, parent != nullptr, newcomm));
   });
 }
 

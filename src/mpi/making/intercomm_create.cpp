@@ -68,9 +68,7 @@ int native_create(const Side& side, const Peer& peer, MPI_Comm* result) {
     return parked(native.Intercomm_create, side.comm, side.leader, peer.comm, remote, peer.tag,
                   result);
   };
-  const int code = create();
-  settle_handles();
-  return code;
+  return settled(create());
 }
 
 int create(const Side& side, const Peer& peer, MPI_Comm* newintercomm) {

@@ -1,7 +1,6 @@
 // MPI_Intercomm_merge: the members of both sides in one order. That is a reordering of the
 // communicator that the intercommunicator's collectives use already.
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,11 +59,7 @@ int merge(const GridCommRef& parent, bool high, MPI_Comm* result) {
 
 ISTHMUS_MPI(Intercomm_merge)(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   const GridCommRef parent = spanning(intercomm);
-  if (!parent) {
-    const int code = parked(native.Intercomm_merge, intercomm, high, newintracomm);
-    settle_handles();
-    return code;
-  }
+  if (!parent) return settled(parked(native.Intercomm_merge, intercomm, high, newintracomm));
   return shielded(intercomm, "MPI_Intercomm_merge", [&] {
     if (!parent->inter) {
       throw MpiError(MPI_ERR_COMM, "the communicator is not an intercommunicator");

@@ -36,7 +36,12 @@ int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_pa
 /// that has just got a handle from the native library calls settle_handles() before that handle is
 /// used. Its former communicator may still be in the table.
 std::recursive_mutex& unmaking_mutex();
-inline void settle_handles() { std::lock_guard settled(unmaking_mutex()); }
+inline void settle_handles() { const std::lock_guard lock(unmaking_mutex()); }
+/// For `return settled(native.Comm_dup(...))`.
+inline int settled(int code) {
+  settle_handles();
+  return code;
+}
 
 /// A plain communicator of the same processes, errors return. Not a duplicate: that would call the
 /// program's attribute copy functions. Collective; throws MpiError.

@@ -160,9 +160,7 @@ ISTHMUS_MPI(Session_get_nth_pset)
 ISTHMUS_MPI(Session_get_pset_info)
 (MPI_Session session, const char* pset_name, MPI_Info* info) {
   const auto members = members_of(pset_name);
-  if (is_unknown(pset_name)) {
-    return refuse(session, "MPI_Session_get_pset_info", pset_name);
-  }
+  if (is_unknown(pset_name)) return refuse(session, "MPI_Session_get_pset_info", pset_name);
   if (!members) return native.Session_get_pset_info(session, pset_name, info);
   if (const int code = check_session(session); code != MPI_SUCCESS) return code;
   const Inside inside;
@@ -174,9 +172,7 @@ ISTHMUS_MPI(Session_get_pset_info)
 ISTHMUS_MPI(Group_from_session_pset)
 (MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   const auto members = members_of(pset_name);
-  if (is_unknown(pset_name)) {
-    return refuse(session, "MPI_Group_from_session_pset", pset_name);
-  }
+  if (is_unknown(pset_name)) return refuse(session, "MPI_Group_from_session_pset", pset_name);
   if (!members || newgroup == nullptr) {
     return native.Group_from_session_pset(session, pset_name, newgroup);
   }

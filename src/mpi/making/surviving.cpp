@@ -126,9 +126,7 @@ int shrink(MPI_Comm comm, MPI_Comm* newcomm, const char* function) {
   const GridCommRef found = spanning(comm);
   if (!found) {
     const auto own = library<MPI_Comm, MPI_Comm*>("PMPIX_Comm_shrink");
-    const int code = own ? parked(own, comm, newcomm) : parked(native.Comm_dup, comm, newcomm);
-    settle_handles();
-    return code;
+    return settled(own ? parked(own, comm, newcomm) : parked(native.Comm_dup, comm, newcomm));
   }
   return on_grid(found, function, [&] { return face::shrink(found, newcomm); });
 }

@@ -105,9 +105,7 @@ int join_runs(int fd, const std::string& theirs, MPI_Comm* intercomm) {
 
 // coverage: between processes of one run or of several; MPI_COMM_NULL between others
 ISTHMUS_MPI(Comm_join)(int fd, MPI_Comm* intercomm) {
-  if (native_call() || intercomm == nullptr) {
-    return native.Comm_join(fd, intercomm);
-  }
+  if (native_call() || intercomm == nullptr) return native.Comm_join(fd, intercomm);
   return shielded(MPI_COMM_NULL, "MPI_Comm_join", [&]() -> int {
     *intercomm = MPI_COMM_NULL;
     const std::string theirs = job_there(fd);

@@ -1,5 +1,4 @@
 // MPI_Comm_accept and MPI_Comm_connect (MPI-4.1 sections 11.9.2 and 11.9.3).
-#include <string>
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
@@ -31,9 +30,7 @@ template <class Native>
 int meet(At what, Native natively, const char* function, const char* port_name, MPI_Info info,
          int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const auto by_library = [&] { return parked(natively, port_name, info, root, comm, newcomm); };
-  if (native_call() || comm == MPI_COMM_NULL || newcomm == nullptr) {
-    return by_library();
-  }
+  if (native_call() || comm == MPI_COMM_NULL || newcomm == nullptr) return by_library();
   const GridCommRef found = share_comm(comm);
   int inter = 0;
   if (const int code = isthmus_Comm_test_inter(comm, &inter); code != MPI_SUCCESS) return code;
@@ -50,9 +47,7 @@ int meet(At what, Native natively, const char* function, const char* port_name, 
     }
     require(!found, MPI_ERR_PORT,
             "the port is the native library's, which no communicator of several clusters reaches");
-    const int code = by_library();
-    settle_handles();
-    return code;
+    return settled(by_library());
   });
 }
 

@@ -23,10 +23,7 @@ void give_port(const std::string& name, char* port_name) {
 
 template <class Body>
 int about_names(const char* function, Body&& body) {
-  return shielded(MPI_COMM_NULL, function, [&] {
-    body();
-    return MPI_SUCCESS;
-  });
+  return shielded(MPI_COMM_NULL, function, [&] { body(); });
 }
 
 std::string given(const char* text, int error_class) {

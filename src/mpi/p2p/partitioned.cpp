@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "mpi/comm/survival.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -20,9 +19,7 @@ Partitions::Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatyp
   if (number < 0) {
     throw MpiError(MPI_ERR_ARG, "the number of partitions is " + std::to_string(number));
   }
-  if (count < 0) {
-    throw MpiError(MPI_ERR_COUNT, "the count is " + std::to_string(count));
-  }
+  if (count < 0) throw MpiError(MPI_ERR_COUNT, "the count is " + std::to_string(count));
   MPI_Count lower = 0;
   native.Type_get_extent_x(type_, &lower, &extent);
 }
@@ -90,13 +87,12 @@ MPI_Comm comm_of(MPI_Request request) {
 /// Marks `number` partitions of a request of ours, the i-th being partition_at(i).
 template <class PartitionAt>
 int mark(MPI_Request request, int number, const char* function, PartitionAt&& partition_at) {
-  return shielded(comm_of(request), function, [&]() -> int {
+  return shielded(comm_of(request), function, [&] {
     const core::Lock lock(progress_mutex);
     bool inactive = false;
     PartitionedOperation* const operation = operation_of(request, &inactive);
     if (operation == nullptr) throw MpiError(MPI_ERR_REQUEST, "the request is not active");
     for (int i = 0; i < number; ++i) operation->ready(partition_at(i));
-    return MPI_SUCCESS;
   });
 }
 
@@ -177,12 +173,11 @@ ISTHMUS_MPI(Pready_list)(int length, PartitionList partitions, MPI_Request reque
 // coverage: true once all that a partition holds has come, whatever the sender's partitions are
 ISTHMUS_MPI(Parrived)(MPI_Request request, int partition, int* flag) {
   if (!is_ours(request)) return native.Parrived(request, partition, flag);
-  const int code = shielded(comm_of(request), "MPI_Parrived", [&]() -> int {
+  const int code = shielded(comm_of(request), "MPI_Parrived", [&] {
     const core::Lock lock(progress_mutex);
     bool inactive = false;
     PartitionedOperation* const operation = operation_of(request, &inactive);
     *flag = inactive || operation->arrived(partition) ? 1 : 0;
-    return MPI_SUCCESS;
   });
   if (code == MPI_SUCCESS && *flag == 0) {  // a caller that tests in a loop does the network's work
     pump();

@@ -76,9 +76,7 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
   return shielded(comm, function, [&]() -> int {
     int code = check_rank(*g, destination, false, function);
     // Not `mode`: a buffered send is a matter of its start.
-    if (code == MPI_SUCCESS) {
-      code = check_send<Mode::Standard>(buffer, count, type, tag, comm);
-    }
+    if (code == MPI_SUCCESS) code = check_send<Mode::Standard>(buffer, count, type, tag, comm);
     if (code != MPI_SUCCESS) return code;
     auto kept = std::make_shared<KeptType>(count == 0 ? MPI_BYTE : type);
     return make_persistent(

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "coll/engine/party.hpp"
@@ -22,6 +23,17 @@ struct CallEnd {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// What `body` returns; MPI_SUCCESS if it returns nothing.
+template <class Body>
+int code_of(Body&& body) {
+  if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+    std::forward<Body>(body)();
+    return MPI_SUCCESS;
+  } else {
+    return std::forward<Body>(body)();
+  }
+}
+
 template <class Body>
 CallEnd run_call(const char* function, Body&& body) {
   const Calling here(function);
@@ -29,7 +41,7 @@ CallEnd run_call(const char* function, Body&& body) {
     return CallEnd{error_code(error_class, function, reason), true};
   };
   try {
-    return {std::forward<Body>(body)(), false};
+    return {code_of(std::forward<Body>(body)), false};
   } catch (const Unraised& failure) {
     return {failure.code, true, failure.comm};
   } catch (const MpiError& failure) {
@@ -45,9 +57,9 @@ CallEnd run_call(const char* function, Body&& body) {
   }
 }
 
-/// Runs `body`, which returns an MPI error code that has already been raised (a native function
-/// raises its own). An exception goes to `raise_it(code)`, after all else: MpiError with its error
-/// class, Unraised to its communicator.
+/// Runs `body`, which returns nothing, or an MPI error code that has already been raised (a native
+/// function raises its own). An exception goes to `raise_it(code)`, after all else: MpiError with
+/// its error class, Unraised to its communicator.
 template <class Raise, class Body>
 int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
   try {

@@ -117,9 +117,7 @@ Ending wait_for_some(int count, MPI_Request requests[], int* done, int indices[]
         },
         Describe(described));
   }
-  if (pending != nullptr) {
-    return report_pending(*pending, done, indices, statuses);
-  }
+  if (pending != nullptr) return report_pending(*pending, done, indices, statuses);
   return finish_some(watch, code, *done, indices, statuses);
 }
 

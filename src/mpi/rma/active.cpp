@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "mpi/comm/group.hpp"
@@ -95,10 +94,7 @@ bool end_exposure(GridWindow& window, bool wait) {
 ISTHMUS_MPI(Win_fence)(int assertions, MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_fence, assertions, win);
-  return shielded(*window, "MPI_Win_fence", [&] {
-    fence(*window, assertions);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_fence", [&] { fence(*window, assertions); });
 }
 
 ISTHMUS_MPI(Win_post)(MPI_Group group, int assertions, MPI_Win win) {
@@ -114,7 +110,6 @@ ISTHMUS_MPI(Win_post)(MPI_Group group, int assertions, MPI_Win win) {
     with_part(*window, [&](rma::Window& part) {
       for (const int rank : ranks) part.post(rank);
     });
-    return MPI_SUCCESS;
   });
 }
 
@@ -136,7 +131,6 @@ ISTHMUS_MPI(Win_start)(MPI_Group group, int assertions, MPI_Win win) {
     window->epochs.fenced = false;
     window->epochs.started = std::move(ranks);
     window->change_epochs();
-    return MPI_SUCCESS;
   });
 }
 
@@ -161,26 +155,19 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
     complete_at_targets(*window, near(*window, ranks), "MPI_Win_complete");
     complete_locally(*window, ranks, "MPI_Win_complete");
     check_alive(*window, ranks);
-    return MPI_SUCCESS;
   });
 }
 
 ISTHMUS_MPI(Win_wait)(MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_wait, win);
-  return shielded(*window, "MPI_Win_wait", [&] {
-    end_exposure(*window, true);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_wait", [&] { end_exposure(*window, true); });
 }
 
 ISTHMUS_MPI(Win_test)(MPI_Win win, int* flag) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_test(win, flag);
-  return shielded(*window, "MPI_Win_test", [&] {
-    *flag = end_exposure(*window, false) ? 1 : 0;
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_test", [&] { *flag = end_exposure(*window, false) ? 1 : 0; });
 }
 
 ISTHMUS_MPI(Win_sync)(MPI_Win win) {

@@ -8,33 +8,49 @@
 namespace isthmus::face {
 namespace {
 
-/// `operate(as_request)` does it and returns the rest; `native_call` is the native function with
-/// its arguments. The native library checks a call with MPI_PROC_NULL, which does nothing.
+/// The last arguments of a call: its name, and before that its request if it has one.
+struct Tail {
+  explicit Tail(const char* name) : function(name) {}
+  Tail(MPI_Request* place, const char* name) : function(name), request(place), asked(true) {}
+
+  /// Calls the native function that has these last arguments.
+  template <class Plain, class Requesting, class... Arguments>
+  int call(Plain plain, Requesting requesting, Arguments... arguments) const {
+    return asked ? requesting(arguments..., request) : plain(arguments...);
+  }
+
+  const char* function;
+  MPI_Request* request = nullptr;
+  bool asked = false;
+};
+
+/// `operate(window, as_request)` does it and returns the rest; `native_call` is the native function
+/// with its arguments. The native library checks a call with MPI_PROC_NULL, which does nothing.
 template <class Native, class Operate>
-int access(MPI_Win win, int rank, const char* function, MPI_Request* request, Native&& native_call,
-           Operate&& operate) {
+int access(MPI_Win win, int rank, const Tail& tail, Native&& native_call, Operate&& operate) {
   const GridWindowRef window = grid_window(win);
   if (!window || rank == MPI_PROC_NULL) return native_call(rank);
-  return shielded(*window, function, [&]() -> int {
-    if (request == nullptr) {
+  return shielded(*window, tail.function, [&]() -> int {
+    if (tail.request == nullptr) {
       if (const int code = native_call(MPI_PROC_NULL); code != MPI_SUCCESS) return code;
     }
-    Rest rest = operate(*window, request != nullptr);
-    return rest ? make_request(std::move(rest), request) : MPI_SUCCESS;
+    Rest rest = operate(*window, tail.request != nullptr);
+    return rest ? make_request(std::move(rest), tail.request) : MPI_SUCCESS;
   });
 }
 
-template <class Count>
+template <class Count, class... Last>
 int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-        Count count, MPI_Datatype type, MPI_Win win, const char* function) {
-  if (quick_put(origin, origin_count, origin_type, rank, disp, count, type, win)) {
+        Count count, MPI_Datatype type, MPI_Win win, Last... last) {
+  const Tail tail(last...);
+  if (!tail.asked && quick_put(origin, origin_count, origin_type, rank, disp, count, type, win)) {
     return MPI_SUCCESS;
   }
   return access(
-      win, rank, function, nullptr,
+      win, rank, tail,
       [&](int target) {
-        return ISTHMUS_NATIVE(Put, Count)(origin, origin_count, origin_type, target, disp, count,
-                                          type, win);
+        return tail.call(ISTHMUS_NATIVE(Put, Count), ISTHMUS_NATIVE(Rput, Count), origin,
+                         origin_count, origin_type, target, disp, count, type, win);
       },
       [&](GridWindow& window, bool as_request) {
         return put(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
@@ -42,32 +58,18 @@ int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int ra
       });
 }
 
-template <class Count>
-int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-         Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request, const char* function) {
-  return access(
-      win, rank, function, request,
-      [&](int target) {
-        return ISTHMUS_NATIVE(Rput, Count)(origin, origin_count, origin_type, target, disp, count,
-                                           type, win, request);
-      },
-      [&](GridWindow& window, bool as_request) {
-        return put(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
-                   as_request);
-      });
-}
-
-template <class Count>
+template <class Count, class... Last>
 int get(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-        Count count, MPI_Datatype type, MPI_Win win, const char* function) {
-  if (quick_get(origin, origin_count, origin_type, rank, disp, count, type, win)) {
+        Count count, MPI_Datatype type, MPI_Win win, Last... last) {
+  const Tail tail(last...);
+  if (!tail.asked && quick_get(origin, origin_count, origin_type, rank, disp, count, type, win)) {
     return MPI_SUCCESS;
   }
   return access(
-      win, rank, function, nullptr,
+      win, rank, tail,
       [&](int target) {
-        return ISTHMUS_NATIVE(Get, Count)(origin, origin_count, origin_type, target, disp, count,
-                                          type, win);
+        return tail.call(ISTHMUS_NATIVE(Get, Count), ISTHMUS_NATIVE(Rget, Count), origin,
+                         origin_count, origin_type, target, disp, count, type, win);
       },
       [&](GridWindow& window, bool as_request) {
         return get(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
@@ -75,34 +77,20 @@ int get(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MP
       });
 }
 
-template <class Count>
-int rget(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-         Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request, const char* function) {
-  return access(
-      win, rank, function, request,
-      [&](int target) {
-        return ISTHMUS_NATIVE(Rget, Count)(origin, origin_count, origin_type, target, disp, count,
-                                           type, win, request);
-      },
-      [&](GridWindow& window, bool as_request) {
-        return get(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
-                   as_request);
-      });
-}
-
-template <class Count>
+template <class Count, class... Last>
 int accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank,
                MPI_Aint disp, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
-               const char* function) {
-  if (origin_count == count && origin_type == type &&
+               Last... last) {
+  const Tail tail(last...);
+  if (!tail.asked && origin_count == count && origin_type == type &&
       quick_combine(origin, nullptr, count, rank, disp, type, op, win)) {
     return MPI_SUCCESS;
   }
   return access(
-      win, rank, function, nullptr,
+      win, rank, tail,
       [&](int target) {
-        return ISTHMUS_NATIVE(Accumulate, Count)(origin, origin_count, origin_type, target, disp,
-                                                 count, type, op, win);
+        return tail.call(ISTHMUS_NATIVE(Accumulate, Count), ISTHMUS_NATIVE(Raccumulate, Count),
+                         origin, origin_count, origin_type, target, disp, count, type, op, win);
       },
       [&](GridWindow& window, bool as_request) {
         return accumulate(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
@@ -110,56 +98,22 @@ int accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type,
       });
 }
 
-template <class Count>
-int raccumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank,
-                MPI_Aint disp, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
-                MPI_Request* request, const char* function) {
-  return access(
-      win, rank, function, request,
-      [&](int target) {
-        return ISTHMUS_NATIVE(Raccumulate, Count)(origin, origin_count, origin_type, target, disp,
-                                                  count, type, op, win, request);
-      },
-      [&](GridWindow& window, bool as_request) {
-        return accumulate(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
-                          op, as_request);
-      });
-}
-
-template <class Count>
+template <class Count, class... Last>
 int get_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
                    Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
-                   Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, const char* function) {
-  if (origin_count == count && origin_type == type && result_count == count &&
+                   Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, Last... last) {
+  const Tail tail(last...);
+  if (!tail.asked && origin_count == count && origin_type == type && result_count == count &&
       result_type == type && result != nullptr &&
       quick_combine(origin, result, count, rank, disp, type, op, win)) {
     return MPI_SUCCESS;
   }
   return access(
-      win, rank, function, nullptr,
+      win, rank, tail,
       [&](int target) {
-        return ISTHMUS_NATIVE(Get_accumulate, Count)(origin, origin_count, origin_type, result,
-                                                     result_count, result_type, target, disp, count,
-                                                     type, op, win);
-      },
-      [&](GridWindow& window, bool as_request) {
-        return get_accumulate(window, {origin, origin_count, origin_type},
-                              {result, result_count, result_type}, {rank, disp, count, type}, op,
-                              as_request);
-      });
-}
-
-template <class Count>
-int rget_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
-                    Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
-                    Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request,
-                    const char* function) {
-  return access(
-      win, rank, function, request,
-      [&](int target) {
-        return ISTHMUS_NATIVE(Rget_accumulate, Count)(origin, origin_count, origin_type, result,
-                                                      result_count, result_type, target, disp,
-                                                      count, type, op, win, request);
+        return tail.call(ISTHMUS_NATIVE(Get_accumulate, Count),
+                         ISTHMUS_NATIVE(Rget_accumulate, Count), origin, origin_count, origin_type,
+                         result, result_count, result_type, target, disp, count, type, op, win);
       },
       [&](GridWindow& window, bool as_request) {
         return get_accumulate(window, {origin, origin_count, origin_type},
@@ -179,7 +133,7 @@ ISTHMUS_MPI(Fetch_and_op)
     return MPI_SUCCESS;
   }
   return access(
-      win, rank, "MPI_Fetch_and_op", nullptr,
+      win, rank, Tail("MPI_Fetch_and_op"),
       [&](int target) { return native.Fetch_and_op(origin, result, type, target, disp, op, win); },
       [&](GridWindow& window, bool as_request) {
         return get_accumulate(window, {origin, 1, type}, {result, 1, type}, {rank, disp, 1, type},
@@ -192,7 +146,7 @@ ISTHMUS_MPI(Compare_and_swap)
  MPI_Win win) {
   if (quick_swap(origin, compare, result, type, rank, disp, win)) return MPI_SUCCESS;
   return access(
-      win, rank, "MPI_Compare_and_swap", nullptr,
+      win, rank, Tail("MPI_Compare_and_swap"),
       [&](int target) {
         return native.Compare_and_swap(origin, compare, result, type, target, disp, win);
       },

@@ -266,7 +266,7 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* b
   if (!window) {
     return ISTHMUS_NATIVE(Win_shared_query, Unit)(win, rank, size, disp_unit, baseptr);
   }
-  return shielded(*window, function, [&]() -> int {
+  return shielded(*window, function, [&] {
     require(!window->dynamic(), MPI_ERR_RMA_FLAVOR,
             "a window of MPI_Win_create_dynamic has no memory to be asked for");
     if (rank == MPI_PROC_NULL) {
@@ -282,7 +282,6 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* b
     *size = memory != nullptr ? static_cast<MPI_Aint>(there.size) : 0;
     *disp_unit = static_cast<Unit>(there.disp_unit);
     *static_cast<void**>(baseptr) = memory;
-    return MPI_SUCCESS;
   });
 }
 
@@ -319,7 +318,6 @@ ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
       return part.target().memory().attach(base, bytes, reach);
     });
     require(attached, MPI_ERR_RMA_ATTACH, "the memory overlaps what is attached already");
-    return MPI_SUCCESS;
   });
 }
 
@@ -336,7 +334,6 @@ ISTHMUS_MPI(Win_detach)(MPI_Win win, const void* base) {
     // An origin may have its answer before this process knows. The program may unmap the memory.
     wait_for(*window, "MPI_Win_detach",
              [lent](const rma::Window& part) { return part.target().given_back(lent); });
-    return MPI_SUCCESS;
   });
 }
 

@@ -1,6 +1,5 @@
 // MPI-4.1 sections 12.5.3 and 12.5.4: locks and flushes. The target's program takes no part.
 #include <optional>
-#include <utility>
 
 #include "mpi/native/entry.hpp"
 #include "mpi/process/require.hpp"
@@ -125,77 +124,56 @@ void flush(GridWindow& window, std::optional<int> rank, bool local, const char* 
 ISTHMUS_MPI(Win_lock)(int type, int rank, int assertions, MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_lock, type, rank, assertions, win);
-  return shielded(*window, "MPI_Win_lock", [&] {
-    lock(*window, type, rank, assertions);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_lock", [&] { lock(*window, type, rank, assertions); });
 }
 
 ISTHMUS_MPI(Win_unlock)(int rank, MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_unlock, rank, win);
-  return shielded(*window, "MPI_Win_unlock", [&] {
-    unlock_one(*window, rank);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_unlock", [&] { unlock_one(*window, rank); });
 }
 
 ISTHMUS_MPI(Win_lock_all)(int assertions, MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_lock_all, assertions, win);
-  return shielded(*window, "MPI_Win_lock_all", [&] {
-    lock_all(*window, assertions);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_lock_all", [&] { lock_all(*window, assertions); });
 }
 
 ISTHMUS_MPI(Win_unlock_all)(MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_unlock_all, win);
-  return shielded(*window, "MPI_Win_unlock_all", [&] {
-    unlock_all(*window);
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_unlock_all", [&] { unlock_all(*window); });
 }
 
 ISTHMUS_MPI(Win_flush)(int rank, MPI_Win win) {
   if (quick_flush(rank, win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush, rank, win);
-  return shielded(*window, "MPI_Win_flush", [&] {
-    flush(*window, rank, false, "MPI_Win_flush");
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_flush", [&] { flush(*window, rank, false, "MPI_Win_flush"); });
 }
 
 ISTHMUS_MPI(Win_flush_local)(int rank, MPI_Win win) {
   if (quick_flush(rank, win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_local, rank, win);
-  return shielded(*window, "MPI_Win_flush_local", [&] {
-    flush(*window, rank, true, "MPI_Win_flush_local");
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_flush_local",
+                  [&] { flush(*window, rank, true, "MPI_Win_flush_local"); });
 }
 
 ISTHMUS_MPI(Win_flush_all)(MPI_Win win) {
   if (quick_flush_all(win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_all, win);
-  return shielded(*window, "MPI_Win_flush_all", [&] {
-    flush(*window, std::nullopt, false, "MPI_Win_flush_all");
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_flush_all",
+                  [&] { flush(*window, std::nullopt, false, "MPI_Win_flush_all"); });
 }
 
 ISTHMUS_MPI(Win_flush_local_all)(MPI_Win win) {
   if (quick_flush_all(win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_local_all, win);
-  return shielded(*window, "MPI_Win_flush_local_all", [&] {
-    flush(*window, std::nullopt, true, "MPI_Win_flush_local_all");
-    return MPI_SUCCESS;
-  });
+  return shielded(*window, "MPI_Win_flush_local_all",
+                  [&] { flush(*window, std::nullopt, true, "MPI_Win_flush_local_all"); });
 }
 
 }  // namespace isthmus::face

@@ -48,9 +48,7 @@ ISTHMUS_MPI(Cart_create)
  MPI_Comm* comm_cart) {
   const GridCommRef parent = spanning(old_comm);
   if (!parent) {
-    const int code = parked(native.Cart_create, old_comm, ndims, dims, periods, reorder, comm_cart);
-    settle_handles();
-    return code;
+    return settled(parked(native.Cart_create, old_comm, ndims, dims, periods, reorder, comm_cart));
   }
   return shielded(old_comm, "MPI_Cart_create", [&] {
     require_intracomm(*parent);
@@ -65,11 +63,7 @@ ISTHMUS_MPI(Cart_create)
 
 ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
-  if (!parent) {
-    const int code = native.Cart_sub(comm, remain_dims, newcomm);
-    settle_handles();
-    return code;
-  }
+  if (!parent) return settled(native.Cart_sub(comm, remain_dims, newcomm));
   return shielded(comm, "MPI_Cart_sub", [&] {
     const CartTopology& cart = cart_of(*parent);
     SubCart sub = sub_cart(cart, parent->rank, {remain_dims, cart.dims.size()});
@@ -89,7 +83,6 @@ ISTHMUS_MPI(Cart_map)
     *newrank = parent->rank < count
                    ? rank_in(*parent, count, true, cart_topology(ndims, dims, periods))
                    : MPI_UNDEFINED;
-    return MPI_SUCCESS;
   });
 }
 

@@ -140,10 +140,8 @@ ISTHMUS_MPI(Dist_graph_create)
  const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
   const GridCommRef parent = spanning(comm_old);
   if (!parent) {
-    const int code = parked(native.Dist_graph_create, comm_old, n, sources, degrees, destinations,
-                            weights, info, reorder, comm_dist_graph);
-    settle_handles();
-    return code;
+    return settled(parked(native.Dist_graph_create, comm_old, n, sources, degrees, destinations,
+                          weights, info, reorder, comm_dist_graph));
   }
   return shielded(comm_old, "MPI_Dist_graph_create", [&] {
     require_intracomm(*parent);
@@ -164,11 +162,9 @@ ISTHMUS_MPI(Dist_graph_create_adjacent)
  MPI_Comm* comm_dist_graph) {
   const GridCommRef parent = spanning(comm_old);
   if (!parent) {
-    const int code =
-        parked(native.Dist_graph_create_adjacent, comm_old, indegree, sources, sourceweights,
-               outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-    settle_handles();
-    return code;
+    return settled(parked(native.Dist_graph_create_adjacent, comm_old, indegree, sources,
+                          sourceweights, outdegree, destinations, destweights, info, reorder,
+                          comm_dist_graph));
   }
   return shielded(comm_old, "MPI_Dist_graph_create_adjacent", [&] {
     require_intracomm(*parent);

@@ -30,7 +30,6 @@ ISTHMUS_MPI(Dist_graph_neighbors_count)
     *indegree = static_cast<int>(graph.sources.size());
     *outdegree = static_cast<int>(graph.destinations.size());
     *weighted = graph.weighted ? 1 : 0;
-    return MPI_SUCCESS;
   });
 }
 
@@ -52,7 +51,6 @@ ISTHMUS_MPI(Dist_graph_neighbors)
     if (graph.weighted && destweights != MPI_UNWEIGHTED) {
       copy_out(graph.destination_weights, maxoutdegree, destweights);
     }
-    return MPI_SUCCESS;
   });
 }
 

@@ -56,10 +56,8 @@ ISTHMUS_MPI(Graph_create)
  MPI_Comm* comm_graph) {
   const GridCommRef parent = spanning(comm_old);
   if (!parent) {
-    const int code =
-        parked(native.Graph_create, comm_old, nnodes, index, edges, reorder, comm_graph);
-    settle_handles();
-    return code;
+    return settled(
+        parked(native.Graph_create, comm_old, nnodes, index, edges, reorder, comm_graph));
   }
   return shielded(comm_old, "MPI_Graph_create", [&] {
     require_intracomm(*parent);
@@ -80,7 +78,6 @@ ISTHMUS_MPI(Graph_map)
     require_intracomm(*parent);
     const GraphTopology graph = checked_graph(*parent, nnodes, index, edges);
     *newrank = parent->rank < nnodes ? rank_in(*parent, nnodes, true, graph) : MPI_UNDEFINED;
-    return MPI_SUCCESS;
   });
 }
 

@@ -37,7 +37,6 @@ ISTHMUS_MPI(Graphdims_get)(MPI_Comm comm, int* nnodes, int* nedges) {
     const GraphTopology& graph = graph_of(*found);
     *nnodes = static_cast<int>(graph.index.size());
     *nedges = static_cast<int>(graph.edges.size());
-    return MPI_SUCCESS;
   });
 }
 
@@ -48,17 +47,14 @@ ISTHMUS_MPI(Graph_get)(MPI_Comm comm, int maxindex, int maxedges, int index[], i
     const GraphTopology& graph = graph_of(*found);
     copy_out(graph.index, maxindex, index, "nodes");
     copy_out(graph.edges, maxedges, edges, "edges");
-    return MPI_SUCCESS;
   });
 }
 
 ISTHMUS_MPI(Graph_neighbors_count)(MPI_Comm comm, int rank, int* nneighbors) {
   const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Graph_neighbors_count(comm, rank, nneighbors);
-  return shielded(comm, "MPI_Graph_neighbors_count", [&] {
-    *nneighbors = static_cast<int>(neighbors_of(*found, rank).size());
-    return MPI_SUCCESS;
-  });
+  return shielded(comm, "MPI_Graph_neighbors_count",
+                  [&] { *nneighbors = static_cast<int>(neighbors_of(*found, rank).size()); });
 }
 
 ISTHMUS_MPI(Graph_neighbors)(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
@@ -66,7 +62,6 @@ ISTHMUS_MPI(Graph_neighbors)(MPI_Comm comm, int rank, int maxneighbors, int neig
   if (found == nullptr) return native.Graph_neighbors(comm, rank, maxneighbors, neighbors);
   return shielded(comm, "MPI_Graph_neighbors", [&] {
     copy_out(neighbors_of(*found, rank), maxneighbors, neighbors, "neighbours");
-    return MPI_SUCCESS;
   });
 }
 

@@ -36,13 +36,11 @@ std::vector<int> words_of(const DistGraphTopology& graph) {
 }
 
 DistGraphTopology edges_from(Ints words, bool weighted) {
-  DistGraphTopology graph;
-  graph.sources = take(words);
-  graph.source_weights = take(words);
-  graph.destinations = take(words);
-  graph.destination_weights = take(words);
-  graph.weighted = weighted;
-  return graph;
+  return {.sources = take(words),
+          .source_weights = take(words),
+          .destinations = take(words),
+          .destination_weights = take(words),
+          .weighted = weighted};
 }
 
 }  // namespace
