@@ -240,9 +240,7 @@ int main(int argc, char** argv) {
     hide_memory();
     return run_service_worker();
   }
-  if (estimates->parsed()) {
-    return isthmus::coll::run_estimates(std::cin, std::cout, std::cerr);
-  }
+  if (estimates->parsed()) return isthmus::coll::run_estimates(std::cin, std::cout, std::cerr);
   if (examine->parsed()) return run_examine(examined, own_path(), std::cin, std::cout);
   return print_library_version(library);
 }

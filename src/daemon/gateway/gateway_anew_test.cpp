@@ -27,8 +27,7 @@ class RelayAnew : public testing::TestWithParam<int> {};
 
 TEST_P(RelayAnew, UnderLoad) {
   Testbed bed(relayed(GetParam()));
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   for (int times = 0; times < 3; ++times) {
     const auto crossed = [&] { return bed.counts(0).at(0).wire_bytes; };
     std::thread killer([&] {
@@ -47,8 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, RelayAnew, testing::Values(1, 4));
 
 TEST(RelayAnew, WhileNothingIsUnderWay) {
   Testbed bed(relayed());
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 2, 1000);
   restart(bed);
   bed.exchange(0, 2, 1000, 2);

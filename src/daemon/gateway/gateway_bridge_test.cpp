@@ -13,8 +13,7 @@ using testing::SizeIs;
 
 TEST(Bridge, OneGatewayServesTwoClusters) {
   Testbed bed({.sizes = {2, 1}, .gateways = {0, 0}, .bridges = 1});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   for (const std::size_t size : {0, 8, 70'000, 3'000'000}) {
     bed.exchange(0, 2, size);
     bed.exchange(2, 1, size);
@@ -33,8 +32,7 @@ TEST(Bridge, OneGatewayServesTwoClusters) {
 
 TEST(Bridge, ARankOfEitherThatDiesEndsTheJobForBoth) {
   Testbed bed({.sizes = {1, 2}, .gateways = {0, 0}, .bridges = 1});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.kill(2);
   EXPECT_THAT(bed.fault(0), HasSubstr("rank 2 (cluster \"c1\") ended without MPI_Finalize"));
   EXPECT_THAT(bed.fault(1), HasSubstr("rank 2"));
@@ -42,19 +40,16 @@ TEST(Bridge, ARankOfEitherThatDiesEndsTheJobForBoth) {
 
 TEST(Bridge, OneOfTwoMayDieUnderLoad) {
   Testbed bed({.sizes = {2, 2}, .gateways = {0, 0}, .bridges = 2});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   for (int i = 0; i < 2; ++i) flood(bed, 1);
   bed.destroy_gateway(0);
   for (int i = 0; i < 2; ++i) flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 TEST(Bridge, TheLastThatDiesEndsTheJob) {
   Testbed bed({.sizes = {1, 1}, .gateways = {0, 0}, .bridges = 1});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.destroy_gateway(0);
   EXPECT_THAT(bed.fault(0), HasSubstr("has lost the gateway of clusters \"c0\" and \"c1\""));
   EXPECT_THAT(bed.fault(1), HasSubstr("has lost the gateway of clusters \"c0\" and \"c1\""));

@@ -23,8 +23,7 @@ TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
   core::Direct link{0, 1, encrypt};
   link.streams = streams;
   Testbed bed({.sizes = {2, 2}, .direct = {link}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const auto by_gateways = [&] { return crossed(bed.counts(0)) + crossed(bed.counts(1)); };
   // The first messages may go by the gateways, until all conduits stand.
   std::uint64_t before = 0;
@@ -46,8 +45,7 @@ TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
     }
   }
   EXPECT_EQ(by_gateways(), before);
-  bed.leave_all();
-  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
@@ -58,8 +56,7 @@ INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
 TEST(Direct, ProcessesTellTheirGatewayWhatGoesPastIt) {
   constexpr std::size_t kSize = 1'000'000;
   Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const auto told = [&](std::size_t from, std::size_t to) {
     return bed.crossed(from)[{from, to}].bytes;
   };
@@ -89,8 +86,7 @@ TEST(Direct, TheRateIsOfAllConduitsThatSendAtOnce) {
   link.rate = 20e6;
   link.streams = 1;
   Testbed bed({.sizes = {2, 2}, .direct = {link}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const auto by_gateways = [&] { return crossed(bed.counts(0)); };
   std::uint64_t before = 0;
   do {
@@ -116,15 +112,13 @@ TEST(Direct, TheRateIsOfAllConduitsThatSendAtOnce) {
   EXPECT_GT(seconds({{0, 2}, {1, 3}}, kAll / 2), least);
   std::this_thread::sleep_for(100ms);
   EXPECT_GT(seconds({{0, 2}, {1, 3}, {0, 3}, {1, 2}}, kAll / 4), least);
-  bed.leave_all();
-  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 // As a process does whose conduits stall: the gateways carry what is left.
 TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
   Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const auto by_gateways = [&] { return crossed(bed.counts(0)) + crossed(bed.counts(1)); };
   std::uint64_t before = 0;
   do {
@@ -139,15 +133,13 @@ TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
   bed.exchange(0, 1, 1'000'000);
   bed.exchange(1, 0, 1'000'000);
   EXPECT_GE(by_gateways(), before + 2'000'000);
-  bed.leave_all();
-  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 // Its last message is under way as the conduit dies, while the process leaves.
 TEST(Direct, WhatAConduitHasWhenItDiesGoesByGatewaysBeforeBye) {
   Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   std::uint64_t before = 0;
   do {
     before = crossed(bed.counts(0));
@@ -168,8 +160,7 @@ TEST(Direct, WhatAConduitHasWhenItDiesGoesByGatewaysBeforeBye) {
 // Routes are chosen per pair of clusters.
 TEST(Direct, OtherClustersStillTakeTheGateways) {
   Testbed bed({.sizes = {1, 1, 1}, .direct = {{0, 1, false}}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   for (const std::size_t size : kDirectSizes) {
     for (const auto& [from, to] : {std::pair(0, 1), {1, 2}, {2, 0}}) bed.exchange(from, to, size);
   }

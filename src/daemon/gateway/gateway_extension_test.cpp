@@ -28,17 +28,13 @@ class GatewayExtension : public testing::Test {
     world_.add_gateway(Testbed::node(kLate), "south");
   }
   ~GatewayExtension() override {
-    bed_.on_io([&] {
-      late_.reset();
-      return 0;
-    });
+    bed_.on_io([&] { late_.reset(); });
   }
 
   std::string extend(std::size_t i, Extension extension) {
     Awaited<std::string> done;
     bed_.on_io([&] {
       bed_.gateway(i).extend(std::move(extension), [&](const std::string& e) { done.set(e); });
-      return 0;
     });
     return done.get();
   }
@@ -52,7 +48,6 @@ class GatewayExtension : public testing::Test {
       const core::Routes next{{0, {Testbed::node(0)}}, {1, {Testbed::node(1)}}};
       late_->link(world_, {{.to = Testbed::node(1), .addresses = {bed_.addresses(1)[0]}}}, next,
                   [&](const std::string& error) { linked.set(error); });
-      return 0;
     });
     ASSERT_EQ(linked.get(), "");
     ASSERT_EQ(extend(0, {{}, {{.to = node, .addresses = {addresses_[0]}}}, {}}), "");
@@ -69,7 +64,6 @@ class GatewayExtension : public testing::Test {
     bed_.on_io([&] {
       for (const std::size_t i : {0, 1}) bed_.gateway(i).grow(growth, growth.gateways);
       late_->grow(growth);
-      return 0;
     });
     world_.grow(growth);
   }
@@ -123,20 +117,14 @@ TEST_F(GatewayExtension, AClusterThereMayFail) {
   bed_.kill(2);
   EXPECT_THAT(heard_.suspicions[2].get(), HasSubstr("rank 2 (cluster \"south/2\") ended without"));
   bed_.tell_failed(2);
-  bed_.on_io([&] {
-    late_->close(nullptr);
-    return 0;
-  });
+  bed_.on_io([&] { late_->close(nullptr); });
   bed_.exchange(0, 1, 8);
   for (const int rank : {0, 1}) EXPECT_FALSE(bed_.faulted(rank));
 }
 
 TEST_F(GatewayExtension, OneThatNobodyHasUsedMayGo) {
   come();
-  bed_.on_io([&] {
-    late_->close(nullptr);
-    return 0;
-  });
+  bed_.on_io([&] { late_->close(nullptr); });
   const core::NodeId node = Testbed::node(kLate);
   for (const std::size_t i : {0, 1}) EXPECT_EQ(extend(i, {{}, {}, {node}}), "");
   bed_.exchange(0, 1, 8);

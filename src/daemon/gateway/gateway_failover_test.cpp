@@ -23,10 +23,7 @@ void cut_under_load(Testbed& bed, std::size_t gateway, F cut) {
   const auto before = crossed();
   std::thread cutter([&] {
     while (crossed() < before + 500'000) std::this_thread::sleep_for(100us);
-    bed.on_io([&] {
-      cut();
-      return 0;
-    });
+    bed.on_io([&] { cut(); });
   });
   for (int i = 0; i < 3; ++i) flood(bed, 1);
   cutter.join();
@@ -50,8 +47,7 @@ TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
   Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = kFailover});
   const auto proxy = Proxy::make(bed, 2);
   bed.link_to(proxy->address(), 2);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   cut_under_load(bed, 0, [&] { proxy->close(); });
   EXPECT_GT(redirected(bed, {0, 2}), 0U);
   EXPECT_GT(sent_again(bed), 0U);  // by the other gateway
@@ -60,21 +56,18 @@ TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
                                         proxy->address() + ") is lost"));
   EXPECT_THAT(bed.warning(2), HasSubstr("other ways"));
   flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
   Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .patience = 20min, .failover = kFailover});
   const auto proxy = Proxy::make(bed, 1);
   bed.link_to(proxy->address(), 1);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   cut_under_load(bed, 0, [&] { proxy->close(); });
   EXPECT_GT(redirected(bed, {0}), 0U);
   EXPECT_THAT(bed.warning(0), HasSubstr("is lost"));
-  bed.leave_all();
-  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 TEST(Failover, InTheMiddleOfAChain) {
@@ -82,14 +75,12 @@ TEST(Failover, InTheMiddleOfAChain) {
       {.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .patience = 20min, .failover = kFailover});
   const auto proxy = Proxy::make(bed, 3);
   bed.link_to(proxy->address(), 3);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   cut_under_load(bed, 0, [&] { proxy->close(); });
   EXPECT_GT(redirected(bed, {1, 3}), 0U);
   EXPECT_THAT(bed.warning(1), HasSubstr("is lost"));
   flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 // Some of a process's last message is with a gateway that dies while the process leaves.
@@ -97,13 +88,9 @@ TEST(Failover, WhatAGatewayHasWhenItDiesGoesByAnotherBeforeBye) {
   Testbed bed({.sizes = {1, 1}, .gateways = {2, 1}, .ranks_by_tcp = true});
   const auto proxy = Proxy::make(bed, 1);
   bed.ranks_to(proxy->address(), 1);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 1, 8);
-  bed.on_io([&] {
-    proxy->hold(true);
-    return 0;
-  });
+  bed.on_io([&] { proxy->hold(true); });
   TestMessage message(0, 1, 128 << 10);  // in frames of which each gateway gets some
   bed.rank(1).recv(message.recv);
   bed.rank(0).send(message.send);
@@ -127,19 +114,12 @@ TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
   const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
   bed.link_to(first->address(), 2);
   bed.link_to(second->address(), 3);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    first->close();
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { first->close(); });
   EXPECT_THAT(bed.warning(0), HasSubstr(first->address()));
   bed.exchange(0, 1, 1'000'000);
   EXPECT_FALSE(bed.faulted(0) || bed.faulted(1));
-  bed.on_io([&] {
-    second->close();
-    return 0;
-  });
+  bed.on_io([&] { second->close(); });
   EXPECT_THAT(bed.fault(0), HasSubstr("is lost"));
   EXPECT_THAT(bed.fault(1), HasSubstr("is lost"));
 }
@@ -149,32 +129,23 @@ class LostGateway : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(LostGateway, IsReplacedByTheOthersOfItsCluster) {
   Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = kFailover});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const std::size_t victim = GetParam();
   cut_under_load(bed, victim, [&] { bed.gateway_dies(victim); });
   EXPECT_GT(sent_again(bed), 0U);
   EXPECT_THAT(bed.warning(victim == 0 ? 2 : 0), HasSubstr("is lost"));
   for (int i = 0; i < 2; ++i) flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 INSTANTIATE_TEST_SUITE_P(AtEitherEnd, LostGateway, testing::Values(0, 2));
 
 TEST(Failover, TheLastGatewayOfAClusterThatDiesEndsTheJob) {
   Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 20min, .failover = kFailover});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    bed.gateway_dies(2);
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { bed.gateway_dies(2); });
   bed.exchange(0, 1, 1'000'000);
   EXPECT_FALSE(bed.faulted(0) || bed.faulted(1));
-  bed.on_io([&] {
-    bed.gateway_dies(3);
-    return 0;
-  });
+  bed.on_io([&] { bed.gateway_dies(3); });
   EXPECT_THAT(bed.fault(1), HasSubstr("rank 1 has lost gateway 1 of cluster \"c1\""));
 }
 
@@ -184,14 +155,12 @@ TEST(Failover, WhereAllLinksAreSilentTheirPatienceCounts) {
   const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
   bed.link_to(first->address(), 2);
   bed.link_to(second->address(), 3);
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 1, 1'000'000);
   const auto hold = [&](bool on) {
     bed.on_io([&] {
       first->hold(on);
       second->hold(on);
-      return 0;
     });
   };
   hold(true);
@@ -203,12 +172,10 @@ TEST(Failover, WhereAllLinksAreSilentTheirPatienceCounts) {
   EXPECT_FALSE(bed.faulted(0) || bed.faulted(1) || bed.warned(0) || bed.warned(1));
   hold(false);
   bed.exchange(0, 1, 1'000'000);
-  bed.leave_all();
-  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
   bed.on_io([&] {
     first->close();
     second->close();
-    return 0;
   });
 }
 

@@ -21,8 +21,7 @@ tcp::endpoint endpoint_of(const std::string& address) {
 
 TEST(Fault, AbortReachesAllWithItsCode) {
   Testbed bed({.sizes = {2, 1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.rank(1).abort(7, "no more");
   for (const int r : {0, 2, 3}) {
     EXPECT_EQ(bed.fault(r), "rank 1 called MPI_Abort with code 7: no more [7]");
@@ -32,8 +31,7 @@ TEST(Fault, AbortReachesAllWithItsCode) {
 
 TEST(Fault, ARankThatVanishesIsNamedEverywhere) {
   Testbed bed({.sizes = {1, 2}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.kill(2);
   const char* sentence = "rank 2 (cluster \"c1\") ended without MPI_Finalize or was killed";
   for (const int r : {0, 1}) EXPECT_THAT(bed.fault(r), HasSubstr(sentence));
@@ -42,8 +40,7 @@ TEST(Fault, ARankThatVanishesIsNamedEverywhere) {
 
 TEST(Fault, AGatewayThatVanishesIsNamedEverywhere) {
   Testbed bed({.sizes = {1, 1, 1}, .patience = 500ms});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.destroy_gateway(1);
   EXPECT_THAT(bed.fault(1), HasSubstr("rank 1 has lost the gateway of cluster \"c1\" (unix:"));
   EXPECT_THAT(bed.fault(0), HasSubstr("the link from the gateway of cluster \"c0\" to the gateway "
@@ -55,12 +52,8 @@ TEST(Fault, AGatewayThatVanishesIsNamedEverywhere) {
 
 TEST(Fault, TheAgentMaySayThatTheJobIsOver) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    bed.gateway(0).fault("mpirun has died", 9);
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { bed.gateway(0).fault("mpirun has died", 9); });
   EXPECT_EQ(bed.fault(0), "mpirun has died [9]");
   EXPECT_EQ(bed.fault(1), "mpirun has died [9]");
   EXPECT_EQ(bed.gateway_fault(1), "mpirun has died");
@@ -68,12 +61,8 @@ TEST(Fault, TheAgentMaySayThatTheJobIsOver) {
 
 TEST(Fault, AGatewayThatClosesTooEarly) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    bed.gateway(0).close(nullptr);
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { bed.gateway(0).close(nullptr); });
   EXPECT_THAT(bed.fault(0), HasSubstr("closed while the program was running"));
   EXPECT_THAT(bed.fault(1),
               HasSubstr("cluster \"c0\" has closed while the program was still running"));
@@ -87,10 +76,7 @@ TEST(Fault, RanksWaitForALateOneUntilItsGatewayGivesUp) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_FALSE(bed.on_io([&] { return bed.gateway(0).joined(); }));
-  bed.on_io([&] {
-    bed.gateway(0).fault("the launcher has ended", 1);
-    return 0;
-  });
+  bed.on_io([&] { bed.gateway(0).fault("the launcher has ended", 1); });
   EXPECT_EQ(join.get(), "the launcher has ended");
 }
 
@@ -99,10 +85,7 @@ TEST(Fault, AnAbortBeforeAllHaveJoined) {
   ASSERT_EQ(bed.link(), "");
   auto join = std::async(std::launch::async, [&] { return failure_of_join(bed.config(0)); });
   while (!bed.on_io([&] { return bed.gateway(0).joined(); })) std::this_thread::sleep_for(1ms);
-  bed.on_io([&] {
-    bed.gateway(1).fault("the other one failed", 1);
-    return 0;
-  });
+  bed.on_io([&] { bed.gateway(1).fault("the other one failed", 1); });
   EXPECT_EQ(join.get(), "the other one failed");
 }
 
@@ -148,8 +131,7 @@ TEST(Fault, ARankOfAnotherCluster) {
 
 TEST(Fault, ARankThatJoinsTwice) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   EXPECT_THAT(failure_of_join(bed.config(0)), HasSubstr("rank 0 has joined already"));
   bed.exchange(0, 1, 100);
   bed.leave_all();
@@ -224,8 +206,7 @@ TEST(Fault, GarbageAndSilenceAtThePortsHurtNobody) {
     if (i % 2 == 0) continue;  // closes at once
     sockets.push_back(std::move(socket));
   }
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 1, 100'000);
   bed.leave_all();
   EXPECT_TRUE(bed.rejected(0).there());
@@ -236,8 +217,7 @@ TEST(Fault, RoutesThatGoInACircle) {
   const auto g0 = Testbed::node(0), g1 = Testbed::node(1), g2 = Testbed::node(2);
   bed.route({{{1, {g1}}, {2, {g1}}}, {{0, {g0}}, {2, {g0}}}, {{0, {g1}}, {1, {g1}}}});
   (void)g2;
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const std::vector<std::byte> data(10);
   core::SendOp send;
   send.peer = 2;
@@ -251,8 +231,7 @@ TEST(Fault, RoutesThatGoInACircle) {
 TEST(Fault, AMissingRoute) {
   Testbed bed({.sizes = {1, 1}});
   bed.route({{}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   core::SendOp send;
   send.peer = 1;
   send.envelope = {1, 0, 0, 0};
@@ -263,8 +242,7 @@ TEST(Fault, AMissingRoute) {
 
 TEST(Fault, TheChildOfAForkMayDropItsEndpoint) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const pid_t child = ::fork();
   if (child == 0) {
     bed.rank(0).abort(1, "not mine to say");

@@ -1,5 +1,4 @@
 // Worlds that grow while their processes run, and what these ask the launcher.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +17,6 @@ void grow(Testbed& bed, const std::vector<core::Growth>& growths, std::size_t ga
   for (std::size_t i = 0; i < gateways; ++i) {
     bed.on_io([&] {
       for (const core::Growth& each : growths) bed.gateway(i).grow(each);
-      return 0;
     });
   }
 }
@@ -44,8 +42,7 @@ void await_size(net::Endpoint& endpoint, int size) {
 
 TEST(Growth, NewProcessesSpeakWithThoseThatAreThere) {
   Testbed bed({.sizes = {1, 2}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const std::vector<core::Growth> growths{growth(2, 1, 2, 1)};
   grow(bed, growths, 2);
   join(bed, growths, 3, 4, 1);
@@ -61,8 +58,7 @@ TEST(Growth, NewProcessesSpeakWithThoseThatAreThere) {
 
 TEST(Growth, EachPartWaitsForItsOwn) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   std::vector<core::Growth> growths{growth(2, 0, 1, 1), growth(3, 1, 1, 2)};
   grow(bed, growths, 2);
   join(bed, growths, 2, 2, 0);  // although nobody of the other part has come
@@ -74,8 +70,7 @@ TEST(Growth, EachPartWaitsForItsOwn) {
 
 TEST(Growth, WhoJoinsLaterLearnsOfWhatCameBetween) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const std::vector<core::Growth> first{growth(2, 0, 1, 1)}, second{growth(3, 1, 1, 2)};
   grow(bed, first, 2);
   grow(bed, second, 2);
@@ -86,13 +81,11 @@ TEST(Growth, WhoJoinsLaterLearnsOfWhatCameBetween) {
 
 TEST(Growth, NewsOfSpareClustersReachesAllAndThoseThatJoinLater) {
   Testbed bed({.sizes = {1, 1}});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   const std::vector<core::Growth> growths{growth(2, 0, 1, 1)};
   grow(bed, growths, 2);
   bed.on_io([&] {
     for (int twice = 0; twice < 2; ++twice) bed.gateway(0).spare({0, "d", false, "it has joined"});
-    return 0;
   });
   net::EndpointConfig config = bed.config(0);
   for (const core::Growth& each : growths) config.world.grow(each);
@@ -113,8 +106,7 @@ TEST(Growth, NewsOfSpareClustersReachesAllAndThoseThatJoinLater) {
 
 TEST(Questions, AreAnsweredWhereTheyCameFrom) {
   Testbed bed;
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   for (int rank = 0; rank < 2; ++rank) {
     const std::uint64_t number = bed.rank(rank).ask("{\"do\":\"open\"}");
     std::optional<std::string> answer;

@@ -41,12 +41,7 @@ class Junctions : public testing::Test {
                                  .run = run,
                                  .there = there}};
       there += size;
-      for (std::size_t i = 0; i < 2; ++i) {
-        bed.on_io([&] {
-          bed.gateway(i).grow(guests);
-          return 0;
-        });
-      }
+      for (std::size_t i = 0; i < 2; ++i) bed.on_io([&] { bed.gateway(i).grow(guests); });
     }
     const int whole = bed.world().size() + there;
     for (int rank = 0; rank < bed.world().size(); ++rank) {
@@ -116,7 +111,6 @@ TEST_F(Junctions, AGridThatEndsDoesNotEndTheOther) {
   a.on_io([&] {
     a.gateway(0).part("b", "it has ended");
     a.gateway(1).part("b", "it has ended");
-    return 0;
   });
   core::SendOp send;
   send.peer = 3;

@@ -32,8 +32,7 @@ class PlainLegs : public testing::Test {
 
 TEST_F(PlainLegs, AreThoseOfTheirClusterAlone) {
   Testbed bed(options({0}));
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 1, 300'000);
   bed.exchange(1, 0, 300'000);
   EXPECT_EQ(plain(bed, 0, 0), 1);

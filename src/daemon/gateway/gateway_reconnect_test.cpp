@@ -18,10 +18,7 @@ class Reconnect : public testing::Test {
       : bed(std::move(options)), proxy(Proxy::make(bed, 0)) {
     bed.ranks_to(proxy->address(), 0);
   }
-  void SetUp() override {
-    ASSERT_EQ(bed.link(), "");
-    bed.join();
-  }
+  void SetUp() override { bed.start(); }
   int connections() {
     return bed.on_io([&] { return proxy->connections(); });
   }
@@ -38,10 +35,7 @@ TEST_F(Reconnect, ACutConnectionIsMadeAnewAndNothingIsLost) {
       const auto crossed = [&] { return bed.counts(0).at(0).wire_bytes; };
       const auto before = crossed();
       while (!done && crossed() < before + 500'000) std::this_thread::sleep_for(1ms);
-      bed.on_io([&] {
-        proxy->cut();
-        return 0;
-      });
+      bed.on_io([&] { proxy->cut(); });
       ++cuts;
     }
   });
@@ -55,22 +49,15 @@ TEST_F(Reconnect, ACutConnectionIsMadeAnewAndNothingIsLost) {
 }
 
 TEST_F(Reconnect, AnIdleRankIsReachedAgain) {
-  bed.on_io([&] {
-    proxy->cut();
-    return 0;
-  });
+  bed.on_io([&] { proxy->cut(); });
   bed.exchange(1, 0, 1'000'000);
   bed.exchange(0, 1, 1'000'000);
   EXPECT_EQ(connections(), 2);
-  bed.leave_all();
-  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 TEST_F(Reconnect, ARankThatCannotReconnectEndsTheJob) {
-  bed.on_io([&] {
-    proxy->close();
-    return 0;
-  });
+  bed.on_io([&] { proxy->close(); });
   // A reset, where the proxy had not read the last acknowledgement.
   const std::string lost = "rank 0 has lost the gateway of cluster \"c0\" (" + proxy->address();
   EXPECT_THAT(bed.fault(0), AnyOf(HasSubstr(lost + "): it closed the connection; "),
@@ -101,12 +88,7 @@ class ReconnectWithSpare : public Reconnect {
 
 TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
   for (int i = 0; i < 3; ++i) {
-    std::thread cutter([&] {
-      bed.on_io([&] {
-        proxy->cut();
-        return 0;
-      });
-    });
+    std::thread cutter([&] { bed.on_io([&] { proxy->cut(); }); });
     flood(bed, 1);
     cutter.join();
   }
@@ -118,16 +100,12 @@ TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
 // No link leads from the one gateway to the other: the news that it lives goes by the ranks.
 TEST_F(ReconnectWithSpare, RanksThatCannotReconnectGoOnByTheOtherGateway) {
   flood(bed, 1);
-  bed.on_io([&] {
-    proxy->close();
-    return 0;
-  });
+  bed.on_io([&] { proxy->close(); });
   EXPECT_THAT(bed.warning(0),
               HasSubstr("(cluster \"c0\") is lost: it goes on without this gateway; "
                         "what it carried goes other ways"));
   for (int i = 0; i < 2; ++i) flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 class ReconnectToBridge : public Reconnect {
@@ -143,20 +121,17 @@ TEST_F(ReconnectToBridge, OneThatComesBackDoesNotEndTheJob) {
   bed.on_io([&] {
     proxy->hold(true);
     proxy->cut_front();
-    return 0;
   });
   while (connections() < 6) flood(bed, 1);  // both ranks have given it up, and look for it
   EXPECT_FALSE(bed.warned(0));
   bed.on_io([&] {
     proxy->cut();
     proxy->hold(false);
-    return 0;
   });
   EXPECT_TRUE(bed.abandoned(0));
   EXPECT_THAT(bed.warning(0), HasSubstr("goes on without this gateway"));
   flood(bed, 1);
-  bed.leave_all();
-  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_well();
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ void expect_no_fault(Testbed& bed, std::initializer_list<int> ranks) {
 
 TEST(GatewaySurvival, ARankThatVanishesIsSuspectedByItsOwnGateway) {
   Testbed bed({.sizes = {1, 1, 2}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.kill(3);
   EXPECT_THAT(bed.suspicion(2, 2), HasSubstr("rank 3 (cluster \"c2\") ended without"));
   bed.exchange(0, 2, 100'000);
@@ -31,18 +30,14 @@ TEST(GatewaySurvival, BeforeAllHaveJoinedItIsAFault) {
   while (bed.on_io([&] { return bed.gateway(0).attendance()[0].joined; }) != 1) {
     std::this_thread::sleep_for(1ms);
   }
-  bed.on_io([&] {
-    bed.gateway(1).fault("another failed", 1);
-    return 0;
-  });
+  bed.on_io([&] { bed.gateway(1).fault("another failed", 1); });
   EXPECT_EQ(join.get(), "another failed");
 }
 
 TEST(GatewaySurvival, WhatIsUnderWayToAFailedClusterHoldsNobodyBack) {
   TestMessage lost(0, 2, std::size_t{32} << 20);
   Testbed bed({.sizes = {1, 1, 1}, .link_bytes = std::size_t{1} << 20, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.rank(2).recv(lost.recv);
   bed.rank(0).send(lost.send);
   bed.kill(2);
@@ -59,8 +54,7 @@ TEST(GatewaySurvival, WhatIsUnderWayToAFailedClusterHoldsNobodyBack) {
 
 TEST(GatewaySurvival, AClusterThatIsNotReachedIsSuspectedByThoseBesideIt) {
   Testbed bed({.sizes = {1, 1, 1}, .patience = 500ms, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.destroy_gateway(1);
   EXPECT_THAT(bed.suspicion(0, 1), HasSubstr("the link from the gateway of cluster \"c0\" to the "
                                              "gateway of cluster \"c1\" (tcp:127.0.0.1:"));
@@ -73,20 +67,15 @@ TEST(GatewaySurvival, AClusterThatIsNotReachedIsSuspectedByThoseBesideIt) {
 
 TEST(GatewaySurvival, AGatewayThatClosesTooEarlyIsSuspected) {
   Testbed bed({.sizes = {1, 1}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    bed.gateway(0).close(nullptr);
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { bed.gateway(0).close(nullptr); });
   EXPECT_THAT(bed.suspicion(1, 0), HasSubstr("closed while the program was still running"));
   expect_no_fault(bed, {1});
 }
 
 TEST(GatewaySurvival, TheOthersOfAFailedClusterAreSentAwayAndRefused) {
   Testbed bed({.sizes = {1, 2, 1}, .gateways = {0, 0, 0}, .bridges = 1, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.tell_failed(1);
   EXPECT_NE(bed.fault(1), "") << "it has lost its only gateway";
   EXPECT_THAT(failure_of_join(bed.config(2)), HasSubstr("cluster \"c1\" has failed"));
@@ -97,8 +86,7 @@ TEST(GatewaySurvival, TheOthersOfAFailedClusterAreSentAwayAndRefused) {
 
 TEST(GatewaySurvival, SeveralGatewaysOfACluster) {
   Testbed bed({.sizes = {1, 1, 1}, .gateways = {2, 2, 2}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 2, 1'000'000);
   bed.kill(2);
   bed.destroy_gateway(4);
@@ -110,12 +98,8 @@ TEST(GatewaySurvival, SeveralGatewaysOfACluster) {
 
 TEST(GatewaySurvival, AGatewayOfAFailedClusterIsRefused) {
   Testbed bed({.sizes = {1, 1}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
-  bed.on_io([&] {
-    bed.gateway(1).failed(0, "it has failed");
-    return 0;
-  });
+  bed.start();
+  bed.on_io([&] { bed.gateway(1).failed(0, "it has failed"); });
   EXPECT_THAT(bed.rejected(1).get(), HasSubstr("its cluster has failed"));
   EXPECT_FALSE(bed.suspects(1, 0));
 }
@@ -124,14 +108,12 @@ TEST(GatewaySurvival, AGatewayOfAFailedClusterIsRefused) {
 TEST(GatewaySurvival, WhatHasComeFromAFailedClusterIsPassedOn) {
   TestMessage last(0, 1, 100);
   Testbed bed({.sizes = {1, 1}, .gateways = {0, 0}, .bridges = 1, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.exchange(0, 1, 8);
   bed.rank(1).recv(last.recv);
   bed.on_io([&] {
     bed.send_unread(0, last.send);
     bed.gateway(0).failed(0, "it has failed");
-    return 0;
   });
   bed.wait(1, last.recv);
   EXPECT_EQ(last.recv.error, core::OpError::None);
@@ -142,14 +124,12 @@ TEST(GatewaySurvival, WhatHasComeFromAFailedClusterIsPassedOn) {
 
 TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeTheEndOfTheRanks) {
   Testbed bed({.sizes = {1, 1}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.on_io([&] {
     bed.rank(0).abort(3, "enough");
     EXPECT_FALSE(bed.gateway_faulted(0));
     bed.gateway(0).read_come();
     EXPECT_TRUE(bed.gateway_faulted(0));
-    return 0;
   });
   EXPECT_EQ(bed.gateway_fault(0), "abort 0 3 enough");
 }
@@ -157,12 +137,10 @@ TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeTheEndOfTheRanks) {
 // Native launchers end all ranks when one aborts. The gateway may see the end of another first.
 TEST(GatewaySurvival, AnAbortThatHasComeIsHeardBeforeAnotherRankIsMissed) {
   Testbed bed({.sizes = {2, 1}, .survives = true});
-  ASSERT_EQ(bed.link(), "");
-  bed.join();
+  bed.start();
   bed.on_io([&] {
     bed.kill(0);
     bed.rank(1).abort(3, "enough");
-    return 0;
   });
   EXPECT_EQ(bed.gateway_fault(0), "abort 1 3 enough");
   bed.on_io([] { return 0; });

@@ -96,10 +96,7 @@ class Testbed {
 
   ~Testbed() {
     for (auto& endpoint : endpoints_) endpoint.reset();
-    on_io([&] {
-      gateways_.clear();
-      return 0;
-    });
+    on_io([&] { gateways_.clear(); });
     work_.reset();
     io_.stop();
     thread_.join();
@@ -144,7 +141,6 @@ class Testbed {
       if (i < wrong_routes_.size()) next = wrong_routes_[i];
       gateways_[i]->link(world_of(mine), links, next,
                          [result](const std::string& error) { result->set(error); });
-      return 0;
     });
     return answer;
   }
@@ -173,6 +169,13 @@ class Testbed {
     for (auto& join : joins) endpoints_.push_back(join.get());
   }
 
+  /// Links the gateways, and all ranks join. Throws what keeps a gateway from it.
+  void start() {
+    const std::string errors = link();
+    if (!errors.empty()) throw std::runtime_error("the gateways are not linked: " + errors);
+    join();
+  }
+
   /// For a rank that joins later; the next in order. Adopted, it is `rank(r)`.
   net::Endpoint::FaultHandler on_fault(int r) {
     while (faults_.size() <= static_cast<std::size_t>(r)) {
@@ -193,15 +196,17 @@ class Testbed {
     }
     for (auto& leave : leaves) leave.get();
   }
+  /// All leave, and none has heard of a fault.
+  void leave_well() {
+    leave_all();
+    for (int r = 0; r < world_.size(); ++r) EXPECT_FALSE(faulted(r)) << "rank " << r;
+  }
   std::string fault(int r) { return faults_[static_cast<std::size_t>(r)]->get(); }
   bool faulted(int r) { return faults_[static_cast<std::size_t>(r)]->there(); }
   std::string gateway_fault(std::size_t i) { return heard_[i].faults.get(); }
   bool gateway_faulted(std::size_t i) { return heard_[i].faults.there(); }
   void destroy_gateway(std::size_t i) {
-    on_io([&] {
-      gateways_[i].reset();
-      return 0;
-    });
+    on_io([&] { gateways_[i].reset(); });
   }
   /// Another takes the place of one that has died, where that listened.
   std::string gateway_comes_anew(std::size_t i) {
@@ -249,7 +254,6 @@ class Testbed {
       for (auto& gateway : gateways_) {
         if (gateway) gateway->failed(cluster, "cluster " + std::to_string(cluster) + " has failed");
       }
-      return 0;
     });
   }
   const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "net/host/tcp_figures.hpp"
-
 namespace isthmus::daemon {
 namespace {
 
@@ -11,11 +9,7 @@ using namespace std::chrono_literals;
 
 net::TcpFigures stream_of(std::uint64_t acked, std::chrono::microseconds rtt = {},
                           std::chrono::microseconds min_rtt = {}) {
-  net::TcpFigures figures;
-  figures.acked = acked;
-  figures.rtt = rtt;
-  figures.min_rtt = min_rtt;
-  return figures;
+  return {.rtt = rtt, .min_rtt = min_rtt, .acked = acked};
 }
 
 TEST(LinkFigures, RoundTripsAreTheLongestNowAndTheShortestEver) {

@@ -15,12 +15,8 @@ void Peer::came_by(const net::Listener::Newcomer& newcomer) {
 }
 
 core::ConduitConfig Peers::settings(core::NodeId node) const {
-  core::ConduitConfig settings;
-  settings.self = self_;
-  settings.peer = node;
-  settings.session = net::random_session();
-  settings.software = net::software();
-  return settings;
+  return {
+      .self = self_, .peer = node, .session = net::random_session(), .software = net::software()};
 }
 
 std::shared_ptr<net::ConduitDriver> Peer::drive(asio::io_context& io,

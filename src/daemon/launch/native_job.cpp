@@ -5,9 +5,7 @@
 
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
-#include <cerrno>
 #include <csignal>
-#include <string>
 #include <utility>
 
 #include "daemon/host/failure.hpp"
@@ -53,9 +51,7 @@ NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   plan.death_signal = SIGTERM;  // a launcher ends its ranks on SIGTERM; on SIGKILL it could not
   child_ended_.add(SIGCHLD);
-  if (!plan.stdin_variable.empty()) {
-    plan.environment.set(plan.stdin_variable, open_input(plan));
-  }
+  if (!plan.stdin_variable.empty()) plan.environment.set(plan.stdin_variable, open_input(plan));
   Child child = start_child(plan);
   if (child.stdin_pipe) {
     input_ = std::make_unique<InputPipe>(context, std::move(child.stdin_pipe));
