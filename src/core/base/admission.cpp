@@ -18,9 +18,7 @@ PeerAddress PeerAddress::of_v4(const std::array<std::uint8_t, 4>& address) {
 }
 
 PeerAddress PeerAddress::of_v6(const std::array<std::uint8_t, 16>& address) {
-  PeerAddress peer;
-  peer.bytes = address;
-  return peer;
+  return {.bytes = address};
 }
 
 bool PeerAddress::is_v4() const {

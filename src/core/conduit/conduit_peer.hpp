@@ -23,12 +23,6 @@ inline std::vector<std::byte> packet(FrameKind kind, std::uint64_t sequence,
   return bytes;
 }
 
-inline Hello hello() {
-  Hello h;
-  h.session = 7;
-  h.window = 1U << 20;
-  h.software = "9.9.9";
-  return h;
-}
+inline Hello hello() { return {.session = 7, .window = 1U << 20, .software = "9.9.9"}; }
 
 }  // namespace isthmus::core

@@ -12,14 +12,12 @@ constexpr Time kRoundTrip = 20ms;
 
 // Streams whose kernel notices a lost tail after 200 ms.
 Wan::Setup path(int streams, double loss, Time told = kRoundTrip) {
-  Wan::Setup setup;
-  setup.streams = streams;
-  setup.delay = kRoundTrip / 2;
-  setup.chunk = 20'000;
-  setup.loss = loss;
-  setup.timeout = 200ms;
-  setup.round_trip = told;
-  return setup;
+  return {.streams = streams,
+          .delay = kRoundTrip / 2,
+          .chunk = 20'000,
+          .loss = loss,
+          .timeout = 200ms,
+          .round_trip = told};
 }
 
 struct Figures {

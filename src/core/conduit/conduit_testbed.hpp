@@ -21,12 +21,7 @@ inline constexpr NodeId kA = kFirstGateway;
 inline constexpr NodeId kB = kFirstGateway + 1;
 
 inline ConduitConfig config(NodeId self, NodeId peer) {
-  ConduitConfig c;
-  c.self = self;
-  c.peer = peer;
-  c.session = 100 + self;
-  c.software = "0.test";
-  return c;
+  return {.self = self, .peer = peer, .session = 100 + self, .software = "0.test"};
 }
 
 inline OutFrame frame(std::uint64_t number, std::span<const std::byte> payload) {

@@ -1,7 +1,6 @@
 #include "core/datatype/type_map.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/base/checked.hpp"
 #include "core/wire/wire.hpp"
@@ -174,9 +173,7 @@ std::optional<TypeMap> TypeMap::decode(std::span<const std::byte> bytes) {
     }
     if (!from.good() || !map.add(node)) return std::nullopt;
   }
-  if (!from.good() || !from.at_end() || !in_reach(map.extent_)) {
-    return std::nullopt;
-  }
+  if (!from.good() || !from.at_end() || !in_reach(map.extent_)) return std::nullopt;
   if (n > 0) {
     map.root_ = static_cast<std::uint32_t>(n - 1);
     map.size_ = map.nodes_.back().size;

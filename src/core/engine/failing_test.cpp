@@ -1,23 +1,12 @@
 // Peers that fail, and operations that end before their messages do.
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <memory>
-#include <vector>
-
-#include "core/engine/engine.hpp"
 #include "core/engine/failing_testbed.hpp"
 
 namespace isthmus::core {
 namespace {
 
 /// Large messages need several pieces, and wait for room.
-Limits small_window() {
-  Limits limits;
-  limits.window = 1000;
-  limits.piece = 100;
-  return limits;
-}
+Limits small_window() { return {.window = 1000, .piece = 100}; }
 
 template <class Op>
 void expect_end(const Op& op, OpError error) {
@@ -90,9 +79,7 @@ TEST(Failing, SendsToAFailedPeerEnd) {
   net.collect(0);
   EXPECT_FALSE(large.done());
   net.engines[0]->fail(1, 1);
-  for (const SendOp* const op : {&large, &synchronous}) {
-    expect_end(*op, OpError::Failed);
-  }
+  for (const SendOp* const op : {&large, &synchronous}) expect_end(*op, OpError::Failed);
   net.engines[0]->send(small);
   expect_end(small, OpError::Failed);
   OutFrame frame;

@@ -1,8 +1,6 @@
-// The semantics of matching, with two engines and a network that delivers at once. Over 400 lines:
-// a short test for each rule, over one testbed.
+// The semantics of matching, with two engines and a network that delivers at once.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -49,6 +47,11 @@ class Matching : public testing::Test {
       while (to.next_frame(out)) moved = pass(out, from);
     }
   }
+  void send(auto&... messages) {
+    (from.send(messages), ...);
+    run();
+  }
+  void post(auto&... receives) { (to.recv(receives), ...); }
   static bool pass(const OutFrame& out, Engine& engine) {
     std::vector<std::byte> body(out.head.begin(), out.head.begin() + out.head_size);
     body.insert(body.end(), out.payload.begin(), out.payload.end());
@@ -62,16 +65,11 @@ class Matching : public testing::Test {
 };
 
 TEST_F(Matching, TakesTheEarliestOfSeveralMessages) {
-  Send a("first", 1);
-  Send b("second", 1);
-  from.send(a);
-  from.send(b);
-  run();
+  Send a("first", 1), b("second", 1);
+  send(a, b);
   EXPECT_TRUE(a.done() && b.done());
-  Recv x(1);
-  Recv y(1);
-  to.recv(x);
-  to.recv(y);
+  Recv x(1), y(1);
+  post(x, y);
   EXPECT_EQ(x.text(), "first");
   EXPECT_EQ(y.text(), "second");
   EXPECT_EQ(x.envelope.source, 7);
@@ -79,30 +77,20 @@ TEST_F(Matching, TakesTheEarliestOfSeveralMessages) {
 }
 
 TEST_F(Matching, ServesTheEarliestOfSeveralReceives) {
-  Recv other(2);
-  Recv any;
-  Recv named(1, 7);
-  to.recv(other);
-  to.recv(any);
-  to.recv(named);
-  Send a("a", 1);
-  Send b("b", 1);
-  from.send(a);
-  from.send(b);
-  run();
+  Recv other(2), any, named(1, 7);
+  post(other, any, named);
+  Send a("a", 1), b("b", 1);
+  send(a, b);
   EXPECT_EQ(any.text(), "a");
   EXPECT_EQ(named.text(), "b");
   EXPECT_FALSE(other.done());
 }
 
 TEST_F(Matching, KeepsContextsAndSourcesApart) {
-  Recv context(1, 7, 5);
-  Recv source(1, 8);
-  to.recv(context);
-  to.recv(source);
+  Recv context(1, 7, 5), source(1, 8);
+  post(context, source);
   Send a("a", 1);
-  from.send(a);
-  run();
+  send(a);
   EXPECT_FALSE(context.done());
   EXPECT_FALSE(source.done());
   EXPECT_FALSE(to.probe(5, kAnySource, kAnyTag));
@@ -111,8 +99,7 @@ TEST_F(Matching, KeepsContextsAndSourcesApart) {
 }
 
 TEST_F(Matching, ProbeShowsAndLeavesTheFirstMessage) {
-  Send a("aaaa", 3);
-  Send b("b", 4);
+  Send a("aaaa", 3), b("b", 4);
   from.send(a);
   from.send(b);
   EXPECT_FALSE(to.probe(0, kAnySource, kAnyTag));
@@ -130,18 +117,15 @@ TEST_F(Matching, ProbeShowsAndLeavesTheFirstMessage) {
 }
 
 TEST_F(Matching, CancelTakesBackOnlyWhatHasNotMatched) {
-  Recv a(1);
-  Recv b(1);
+  Recv a(1), b(1);
   EXPECT_TRUE(to.cancel(a));
-  to.recv(a);
-  to.recv(b);
+  post(a, b);
   EXPECT_EQ(to.outstanding(), 2U);
   EXPECT_TRUE(to.cancel(a));
   EXPECT_EQ(a.state.load(), OpState::Idle);
   EXPECT_EQ(to.outstanding(), 1U);
   Send s("x", 1);
-  from.send(s);
-  run();
+  send(s);
   EXPECT_FALSE(a.done());
   EXPECT_TRUE(b.done());
   EXPECT_FALSE(to.cancel(b));
@@ -163,18 +147,15 @@ TEST_F(Matching, CancelLeavesAReceiveThatHasMatchedButNotEnded) {
 }
 
 TEST_F(Matching, AWithheldReceiveKeepsItsPlace) {
-  Recv wild;
-  Recv later(1, 7);
-  to.recv(wild);
-  to.recv(later);
+  Recv wild, later(1, 7);
+  post(wild, later);
   ASSERT_TRUE(to.withhold(wild));
   Recv meanwhile(1);
   to.recv(meanwhile);
   Send a("a", 1), b("b", 1), c(std::string(10'000, 'c'), 1), d("d", 1, 5);
   Recv elsewhere(1, 7, 5);
   to.recv(elsewhere);
-  for (Send* s : {&a, &b, &c, &d}) from.send(*s);
-  run();
+  send(a, b, c, d);
   EXPECT_TRUE(elsewhere.done());  // of another context
   EXPECT_FALSE(wild.done() || later.done() || meanwhile.done());
   EXPECT_FALSE(to.probe(0, kAnySource, kAnyTag));
@@ -190,20 +171,15 @@ TEST_F(Matching, AWithheldReceiveKeepsItsPlace) {
 
 TEST_F(Matching, AReceiveServedElsewhereLeavesItsMessagesToTheNext) {
   Send early("early", 2);
-  from.send(early);
-  run();
-  Recv wild(1);
-  Recv later(1, 7);
-  to.recv(wild);
-  to.recv(later);
+  send(early);
+  Recv wild(1), later(1, 7);
+  post(wild, later);
   ASSERT_TRUE(to.withhold(wild));
   Recv posted(2);
   to.recv(posted);
   EXPECT_FALSE(posted.done());
   Send a("a", 1), b("b", 1);
-  from.send(a);
-  from.send(b);
-  run();
+  send(a, b);
   to.release(wild, true);
   EXPECT_EQ(wild.state.load(), OpState::Idle);
   EXPECT_EQ(later.text(), "a");
@@ -223,8 +199,7 @@ TEST_F(Matching, TruncatesAndSaysSo) {
       Recv r(1, kAnySource, 0, 10);
       r.bytes += "guard";
       if (posted) to.recv(r);
-      from.send(s);
-      run();
+      send(s);
       if (!posted) to.recv(r);
       run();
       ASSERT_TRUE(r.done() && s.done());
@@ -242,18 +217,14 @@ TEST_F(Matching, AReceiveOfNoBytesNeedsNoBuffer) {
   r.buffer = nullptr;
   to.recv(r);
   Send s("", 1);
-  from.send(s);
-  run();
+  send(s);
   EXPECT_TRUE(r.done() && s.done());
   EXPECT_EQ(r.error, OpError::None);
 }
 
 TEST_F(Matching, ExtractTakesAMessageOutOfMatching) {
-  Send a(std::string(9000, 'a'), 1);
-  Send b("b", 1);
-  from.send(a);
-  from.send(b);
-  run();
+  Send a(std::string(9000, 'a'), 1), b("b", 1);
+  send(a, b);
   const auto message = to.extract(0, kAnySource, kAnyTag);
   ASSERT_TRUE(message);
   EXPECT_EQ(Engine::envelope(*message).size, 9000U);
@@ -274,8 +245,7 @@ TEST_F(Matching, ExtractTakesAMessageOutOfMatching) {
 
 TEST_F(Matching, AnExtractedMessageMayBeDroppedAnywhere) {
   Send a(std::string(9000, 'a'), 1, 0, true);
-  from.send(a);
-  run();
+  send(a);
   auto message = to.extract(0, kAnySource, kAnyTag);
   ASSERT_TRUE(message);
   std::thread([&] { message.reset(); }).join();
@@ -302,8 +272,7 @@ TEST_F(Matching, AnExtractedMessageMayBeDroppedAnywhere) {
 TEST_F(Matching, ASynchronousSendWaitsForItsReceive) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{9000}}) {
     Send s(std::string(size, 's'), 1, 0, true);
-    from.send(s);
-    run();
+    send(s);
     EXPECT_FALSE(s.done());
     EXPECT_EQ(from.outstanding(), 1U);
     Recv r(1);
@@ -331,8 +300,7 @@ TEST_F(Matching, AGrantDoesNotFinishASendWhoseBytesAreStillLent) {
   Recv r(1);
   to.recv(r);
   from.send(s);
-  OutFrame out;
-  OutFrame grant;
+  OutFrame out, grant;
   ASSERT_TRUE(from.next_frame(out));
   pass(out, to);
   ASSERT_TRUE(to.next_frame(grant));
@@ -344,8 +312,7 @@ TEST_F(Matching, AGrantDoesNotFinishASendWhoseBytesAreStillLent) {
 }
 
 TEST_F(Matching, ALargeUnmatchedMessageDoesNotHideLaterOnes) {
-  Send large(std::string(100'000, 'l'), 1);
-  Send more(std::string(100'000, 'm'), 1);
+  Send large(std::string(100'000, 'l'), 1), more(std::string(100'000, 'm'), 1);
   Send wanted(std::string(50'000, 'w'), 2);
   from.send(large);
   from.send(more);
@@ -378,8 +345,7 @@ TEST_F(Matching, AFloodOfEmptyMessagesIsHeldBack) {
 }
 
 TEST_F(Matching, SmallMessagesOvertakeLargeOnesOnTheWire) {
-  Send large(std::string(4000, 'l'), 1);
-  Send small("s", 2);
+  Send large(std::string(4000, 'l'), 1), small("s", 2);
   from.send(large);
   from.send(small);
   OutFrame out;
@@ -400,13 +366,11 @@ TEST_F(Matching, ForgetsContextsThatAreNoLongerUsed) {
     Recv r(1, kAnySource, context, 8);
     Send s("x", 1, context);
     to.recv(r);
-    from.send(s);
-    run();
+    send(s);
     ASSERT_TRUE(r.done());
   }
   Send s("first", 1, 1'000'000);
-  from.send(s);
-  run();
+  send(s);
   EXPECT_EQ(first.text(), "first");
 }
 

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
-#include <vector>
 
 #include "core/world/limits.hpp"
 
@@ -13,6 +11,19 @@ namespace {
 
 constexpr std::size_t kPiece = 64 * 1024;
 
+// The parts of the next frame.
+struct Outgoing {
+  BodyHead head{};
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload{};
+
+  void envelope(Outbound& outbound) { outbound.next_envelope(true, head, head_size, payload); }
+  void piece(Outbound& outbound) {
+    const auto any = [](bool, LinkChoice) { return true; };
+    outbound.next_piece(*outbound.ready(any), head, head_size, payload);
+  }
+};
+
 // The payloads of the frames that a message of `size` bytes is cut into.
 std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t fine_head = 0) {
   Outbound outbound({.window = window, .piece = kPiece, .fine_head = fine_head});
@@ -20,23 +31,20 @@ std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t f
   SendOp op;
   op.data = data;
   outbound.push(op);
-  BodyHead head;
-  std::size_t head_size = 0;
-  std::span<const std::byte> payload;
-  outbound.next_envelope(true, head, head_size, payload);
-  EXPECT_EQ(payload.empty(), size > kPiece);
+  Outgoing parts;
+  parts.envelope(outbound);
+  EXPECT_EQ(parts.payload.empty(), size > kPiece);
   std::vector<std::size_t> sizes;
-  if (!payload.empty()) sizes.push_back(payload.size());
-  std::size_t sum = payload.size();
+  if (!parts.payload.empty()) sizes.push_back(parts.payload.size());
+  std::size_t sum = parts.payload.size();
   while (sum < size) {
     if (!outbound.has_piece()) {
       EXPECT_EQ(outbound.grant(0), &op);
     }
-    outbound.next_piece(*outbound.ready([](bool, LinkChoice) { return true; }), head, head_size,
-                        payload);
-    EXPECT_EQ(payload.data(), data.data() + sum);
-    sum += payload.size();
-    sizes.push_back(payload.size());
+    parts.piece(outbound);
+    EXPECT_EQ(parts.payload.data(), data.data() + sum);
+    sum += parts.payload.size();
+    sizes.push_back(parts.payload.size());
   }
   EXPECT_TRUE(Outbound::finished(op));
   return sizes;
@@ -80,11 +88,9 @@ TEST(Outbound, PartsOfSomethingLongerAreLargeFramesWithin) {
     op.before = before;
     op.behind = behind;
     outbound.push(op);
-    BodyHead head;
-    std::size_t head_size = 0;
-    std::span<const std::byte> payload;
-    outbound.next_envelope(true, head, head_size, payload);
-    return payload.size();
+    Outgoing parts;
+    parts.envelope(outbound);
+    return parts.payload.size();
   };
   EXPECT_EQ(first_of(0, 9 * kPiece), kSmall);
   EXPECT_EQ(first_of(kPiece, 8 * kPiece), kSmall);
@@ -97,47 +103,42 @@ TEST(Outbound, OnlyBytesThatAreReadyGo) {
   Outbound outbound({.window = 64 * kPiece, .piece = kPiece, .fine_head = kCoarse});
   outbound.lend(kPiece);  // not what is not there
   const std::vector<std::byte> data(3 * kPiece);
-  const auto any = [](bool, LinkChoice) { return true; };
-  BodyHead head;
-  std::size_t head_size = 0;
-  std::span<const std::byte> payload;
+  Outgoing parts;
   SendOp op;
   op.data = data;
   op.ready = 100;
   outbound.push(op);
-  outbound.next_envelope(true, head, head_size, payload);
+  parts.envelope(outbound);
   EXPECT_FALSE(op.lent);
-  EXPECT_TRUE(payload.empty());
+  EXPECT_TRUE(parts.payload.empty());
   ASSERT_TRUE(outbound.has_piece());
-  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
-  EXPECT_EQ(payload.size(), 100U);
+  parts.piece(outbound);
+  EXPECT_EQ(parts.payload.size(), 100U);
   EXPECT_FALSE(outbound.has_piece());
   op.ready = kPiece;
   outbound.extend(op);
   ASSERT_TRUE(outbound.has_piece());
-  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
-  EXPECT_EQ(payload.size(), kPiece - 100);
+  parts.piece(outbound);
+  EXPECT_EQ(parts.payload.size(), kPiece - 100);
   EXPECT_FALSE(outbound.has_piece());
   EXPECT_FALSE(Outbound::finished(op));
   op.ready = data.size();
   outbound.extend(op);
-  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
-  outbound.next_piece(*outbound.ready(any), head, head_size, payload);
+  parts.piece(outbound);
+  parts.piece(outbound);
   EXPECT_TRUE(Outbound::finished(op));
 }
 
 TEST(Outbound, ASendThatWaitsForItsBytesFailsWithItsPeer) {
   Outbound outbound({.window = 64 * kPiece, .piece = kPiece});
   const std::vector<std::byte> data(3 * kPiece);
-  BodyHead head;
-  std::size_t head_size = 0;
-  std::span<const std::byte> payload;
+  Outgoing parts;
   SendOp op;
   op.data = data;
   op.ready = 0;
   outbound.push(op);
-  outbound.next_envelope(true, head, head_size, payload);
-  EXPECT_TRUE(payload.empty());
+  parts.envelope(outbound);
+  EXPECT_TRUE(parts.payload.empty());
   EXPECT_EQ(outbound.fail(), std::vector<SendOp*>{&op});
 }
 

@@ -139,10 +139,7 @@ std::optional<SpoilBody> decode_spoil(std::span<const std::byte> bytes) {
 std::optional<GrantBody> decode_grant(std::span<const std::byte> bytes) {
   if (bytes.size() != GrantBody::kSize) return std::nullopt;
   HeadReader reader(bytes);
-  GrantBody body;
-  body.number = reader.u64();
-  body.credit = reader.u64();
-  return body;
+  return GrantBody{.number = reader.u64(), .credit = reader.u64()};
 }
 
 std::optional<CreditBody> decode_credit(std::span<const std::byte> bytes) {

@@ -73,15 +73,13 @@ void set_sequence(std::byte* header, std::uint64_t sequence) {
 }
 
 FrameHeader read_header(const std::byte* bytes) {
-  FrameHeader header;
-  header.body_size = load_number<std::uint32_t>(bytes);
-  header.kind = static_cast<FrameKind>(load_number<std::uint8_t>(bytes + 4));
-  header.flags = load_number<std::uint8_t>(bytes + 5);
-  header.hops = load_number<std::uint16_t>(bytes + 6);
-  header.source = load_number<NodeId>(bytes + 8);
-  header.destination = load_number<NodeId>(bytes + 12);
-  header.sequence = load_number<std::uint64_t>(bytes + 16);
-  return header;
+  return {.body_size = load_number<std::uint32_t>(bytes),
+          .kind = static_cast<FrameKind>(load_number<std::uint8_t>(bytes + 4)),
+          .flags = load_number<std::uint8_t>(bytes + 5),
+          .hops = load_number<std::uint16_t>(bytes + 6),
+          .source = load_number<NodeId>(bytes + 8),
+          .destination = load_number<NodeId>(bytes + 12),
+          .sequence = load_number<std::uint64_t>(bytes + 16)};
 }
 
 Decoded decode(std::span<const std::byte> bytes, std::size_t placed) {

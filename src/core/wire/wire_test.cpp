@@ -18,14 +18,12 @@ std::vector<std::byte> encoded(FrameHeader header) {
 }
 
 FrameHeader piece() {
-  FrameHeader h;
-  h.kind = FrameKind::Piece;
-  h.hops = 3;
-  h.source = 0x01020304;
-  h.destination = kFirstGateway + 5;
-  h.sequence = 0x1122334455667788;
-  h.body_size = 10;
-  return h;
+  return {.body_size = 10,
+          .kind = FrameKind::Piece,
+          .hops = 3,
+          .source = 0x01020304,
+          .destination = kFirstGateway + 5,
+          .sequence = 0x1122334455667788};
 }
 
 TEST(Wire, HeaderIsLittleEndianAsDocumented) {

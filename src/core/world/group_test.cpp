@@ -37,9 +37,7 @@ Ranks random_ranks(std::mt19937& random, int world) {
     default:
       break;
   }
-  if (random() % 2 == 0) {
-    std::erase_if(all, [&](int) { return random() % 3 == 0; });
-  }
+  if (random() % 2 == 0) std::erase_if(all, [&](int) { return random() % 3 == 0; });
   return all;
 }
 
