@@ -3,6 +3,10 @@
 import os
 import re
 import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 # A shell that starts this in the background, or `nohup`, hands down signals that are ignored.
 # Everything that the tests start would ignore them as well. Tests send them, so they start afresh.
@@ -33,3 +37,15 @@ if os.geteuid() != 0:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Unbuffered, Python writes each word of a print by itself, and native launchers mix them (2026-11).
 os.environ.pop("PYTHONUNBUFFERED", None)
+
+
+@pytest.fixture
+def grid_with(tmp_path: Path) -> Callable[[str], Path]:
+    """A function that writes a grid file."""
+
+    def write(text: str) -> Path:
+        file = tmp_path / "grid.toml"
+        file.write_text(text)
+        return file
+
+    return write

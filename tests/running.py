@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 
 
@@ -15,6 +16,14 @@ def ran(command: Iterable[object], **settings: object) -> subprocess.CompletedPr
     return subprocess.run(
         list(map(str, command)), capture_output=True, text=True, check=False, **settings
     )  # type: ignore[call-overload]
+
+
+def shell_script(path: Path, text: str) -> Path:
+    """An executable shell script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
 
 
 class Running(subprocess.Popen[str]):

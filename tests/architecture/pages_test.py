@@ -9,9 +9,12 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import grid_keys
+import manual as manual_pages
 import pytest
 import typer
 import yaml
+from pages import commands, indexes, keys, links, messages, testbeds
 
 from isthmus import pages as installed
 from isthmus.base.errors import UsageError
@@ -26,12 +29,6 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-sys.path += [str(ROOT / "tools"), str(ROOT / "tools/generate")]
-
-import grid_keys  # noqa: E402
-import manual as manual_pages  # noqa: E402
-from pages import commands, indexes, keys, links, messages, testbeds  # noqa: E402
-
 PAGES = links.pages()
 TEXTS = {page: (ROOT / page).read_text() for page in PAGES}
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text())

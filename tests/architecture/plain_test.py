@@ -1,14 +1,11 @@
 """The check of plain English: what it reads, and which sentences it finds."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from plain import prose, rules
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tools"))
-
-from plain import prose, rules  # noqa: E402
 
 
 def names(sentence: str) -> list[str]:

@@ -2,15 +2,12 @@
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import tidy
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tools"))
-
-import tidy  # noqa: E402
 
 
 def git(folder: Path, *words: str) -> str:

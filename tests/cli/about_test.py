@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import commandhelp
 import pytest
 from running import ran
 
@@ -19,9 +20,6 @@ from isthmus.seeing import runs
 from isthmus.version import VERSION, WIRE
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tools/generate"))
-
-import commandhelp  # noqa: E402
 
 
 def isthmus(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -84,9 +82,8 @@ def test_commands_and_options_are_completed():
     assert completed("isthmus run --ta") == ["--tag-output"]
 
 
-def test_values_are_completed(tmp_path, monkeypatch):
-    file = tmp_path / "grid.toml"
-    file.write_text("[cluster.lyon]\n[cluster.lab]\n[cluster.tsukuba]\n")
+def test_values_are_completed(tmp_path, monkeypatch, grid_with):
+    file = grid_with("[cluster.lyon]\n[cluster.lab]\n[cluster.tsukuba]\n")
     for name in ("isthmus-0a", "isthmus-1b"):
         (tmp_path / "jobs" / name).mkdir(parents=True)
     (tmp_path / "runs").mkdir(mode=0o700)
@@ -105,9 +102,8 @@ def test_values_are_completed(tmp_path, monkeypatch):
     assert completed("isthmus run --on t") == ["tsukuba"]
 
 
-def test_what_cannot_be_completed_says_nothing(tmp_path):
-    file = tmp_path / "grid.toml"
-    file.write_text("[cluster.a\n")
+def test_what_cannot_be_completed_says_nothing(grid_with):
+    file = grid_with("[cluster.a\n")
     for words in (f"run -g {file} --on ", "run -g /missing --on ", "install "):
         assert completed(f"isthmus {words}") == []
 
@@ -164,9 +160,8 @@ def test_the_build_writes_pages_and_scripts(tmp_path):
 # ---- the grid file ------------------------------------------------------------------------------
 
 
-def test_the_sample_is_a_grid_file(tmp_path):
-    file = tmp_path / "grid.toml"
-    file.write_text(isthmus("grid", "--sample").stdout)
+def test_the_sample_is_a_grid_file(grid_with):
+    file = grid_with(isthmus("grid", "--sample").stdout)
     assert file.read_text() == SAMPLE.read_text()
     assert list(grids.load(file).cluster) == ["east", "west"]
     done = isthmus("grid", "-g", str(file))
@@ -180,9 +175,8 @@ def test_what_the_sample_has_as_comments_is_right_too():
     assert grids.parse(text, "sample").cluster["east"].env == {"OMP_NUM_THREADS": "4"}
 
 
-def test_a_wrong_grid_file_is_told(tmp_path):
-    file = tmp_path / "grid.toml"
-    file.write_text("[cluster.a]\nslot = 3\n")
+def test_a_wrong_grid_file_is_told(grid_with):
+    file = grid_with("[cluster.a]\nslot = 3\n")
     done = isthmus("grid", "-g", str(file))
     assert (done.returncode, done.stdout) == (2, "")
     assert "did you mean 'slots'?" in done.stderr

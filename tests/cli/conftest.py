@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from parts import JobKeys, Meeting
-from running import ran
+from running import ran, shell_script
 
 from isthmus.queues.door import Policy
 from isthmus.version import VERSION, WIRE
@@ -20,9 +20,7 @@ class FakeInstall:
         self.home = home
         (home / "bin").mkdir(parents=True)
         self.play(scenario)
-        program = home / "bin" / "isthmusd"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "{home}"\n')
-        program.chmod(0o755)
+        shell_script(home / "bin" / "isthmusd", f'exec "{sys.executable}" "{FAKE}" "{home}"')
 
     def play(self, scenario: dict) -> None:
         """It counts from the next start on."""

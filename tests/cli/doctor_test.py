@@ -1,85 +1,22 @@
-"""`isthmus doctor` on this host and on grids of it, whole and broken, with the real isthmusd and a
-real sshd."""
+"""`isthmus doctor` on this host and on grids of it, whole and broken, with the real isthmusd."""
 
 import json
-import os
 import re
 import socket
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import ran
+from doctors import Doctor
+from ports import free_port
+from running import ran, shell_script
 
-from isthmus.base.errors import RunError
 from isthmus.grid.grid import LinkSpec
-from isthmus.install import find_isthmusd
-
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "faults"))
-
-from faulty import Sshd  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def prefix() -> Path:
-    """The folder of Isthmus, as a cluster's `prefix`."""
-    try:
-        found = find_isthmusd()
-    except RunError as error:
-        pytest.fail(str(error))
-    return found.parents[1]
-
-
-@pytest.fixture(scope="module")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    made = Sshd(tmp_path_factory.mktemp("sshd"))
-    yield made
-    made.process.terminate()
-    made.process.wait()
-
-
-class Doctor:
-    """Runs the command on a grid file; `findings` are those of the last run."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "grid.toml"
-        self.env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-        self.env.pop("ISTHMUS_GRID", None)
-        self.findings: list[dict[str, str]] = []
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return ran([sys.executable, "-m", "isthmus", "doctor", *words], env=self.env)
-
-    def __call__(self, grid: str) -> int:
-        self.file.write_text(grid)
-        done = self.run("-g", str(self.file), "--json")
-        assert done.stderr == ""
-        said = json.loads(done.stdout)
-        self.findings = said["findings"]
-        assert said["ok"] is (done.returncode == 0)
-        return done.returncode
-
-    def of(self, where: str, what: str) -> dict[str, str]:
-        found = [f for f in self.findings if where in f["where"] and f["what"] == what]
-        assert len(found) == 1, self.findings
-        return found[0]
-
-    def level(self, where: str, what: str) -> str:
-        return self.of(where, what)["level"]
 
 
 @pytest.fixture
 def doctor(tmp_path: Path) -> Doctor:
     return Doctor(tmp_path)
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 # -- this host ------------------------------------------------------------------------------------
@@ -137,7 +74,7 @@ def test_gateways_by_ipv6(doctor):
         text += f"[[gateway]]\ncluster = '{cluster}'\naddress = '[::1]:{free_port()}'\n"
     text += "[[link]]\nbetween = ['east', 'west']\nstreams = 2\n"  # by TCP, though on one host
     assert doctor(text) == 0, doctor.findings
-    assert "[::1]:" in doctor.of("link east -> west", "port")["text"]
+    doctor.finds("link east -> west", "port", "[::1]:")
     for what in ("port", "RTT", "rate", "MTU"):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
@@ -166,17 +103,14 @@ def test_one_cluster_has_no_links(doctor):
 
 def test_prefix_without_mpi(doctor):
     assert doctor("[cluster.east]\nmpi = '/no/such/mpi'\n[cluster.west]\n") == 1
-    found = doctor.of("cluster east", "MPI")
-    assert found["level"] == "fail"
-    assert "/no/such/mpi" in found["text"]
-    assert "mpi key" in found["remedy"]
+    doctor.finds("cluster east", "MPI", "/no/such/mpi", level="fail", remedy="mpi key")
     assert doctor.level("cluster west", "MPI") == "ok"
 
 
 @pytest.mark.parametrize("options", ["", " --oversubscribe", " -n {n} {command}"])
 def test_launcher_that_is_not_there(doctor, options):
     assert doctor(f"[cluster.east]\nlaunch = '/no/such/mpirun{options}'\n[cluster.west]\n") == 1
-    assert "launcher '/no/such/mpirun' is not found" in doctor.of("cluster east", "MPI")["text"]
+    doctor.finds("cluster east", "MPI", "launcher '/no/such/mpirun' is not found")
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
@@ -201,13 +135,11 @@ def test_a_launcher_that_fails(doctor):
 def test_a_launcher_that_does_not_end(doctor):
     doctor.env["ISTHMUS_START_TIMEOUT"] = "3"
     assert doctor("[cluster.east]\nlaunch = 'sh -c \"sleep 600\" {command}'\n") == 1
-    assert "did not end within 3 s" in doctor.of("cluster east", "launch")["text"]
+    doctor.finds("cluster east", "launch", "did not end within 3 s")
 
 
 def test_the_program_of_a_cluster_is_not_started(doctor, tmp_path):
-    program = tmp_path / "app"
-    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
-    program.chmod(0o755)
+    program = shell_script(tmp_path / "app", f"touch {tmp_path}/started")
     assert doctor(f"[cluster.east]\nprogram = '{program}'\n[cluster.west]\n") == 0
     assert doctor.level("cluster east", "launch") == "ok"
     assert not (tmp_path / "started").exists()
@@ -243,10 +175,8 @@ def test_port_that_another_program_has(doctor):
         port = other.getsockname()[1]
         gateway = f"[[gateway]]\ncluster = 'west'\naddress = '127.0.0.1:{port}'\n"
         assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}") == 1
-    assert str(port) in doctor.of("gateways", "joined")["text"]
-    found = doctor.of("link", "port")
-    assert found["level"] == "fail"
-    assert str(port) in found["text"]
+    doctor.finds("gateways", "joined", str(port))
+    doctor.finds("link", "port", str(port), level="fail")
 
 
 def test_port_that_is_closed(doctor):
@@ -259,19 +189,13 @@ def test_port_that_is_closed(doctor):
     link = "[[link]]\nbetween = ['east', 'west']\nrtt = '1 ms'\n"
     assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}{link}") == 1
     assert doctor.level("gateways", "joined") == "fail"
-    found = doctor.of("link", "port")
-    assert found["level"] == "fail"
-    assert f"port {knock}" in found["text"]
-    assert "refused" in found["text"]
-    assert "firewall" in found["remedy"]
+    doctor.finds("link", "port", f"port {knock}", "refused", level="fail", remedy="firewall")
 
 
 def test_rate_and_rtt_that_are_not_so(doctor):
     link = "[[link]]\nbetween = ['east', 'west']\nrtt = '240 ms'\nrate = '1 Mbit/s'\n"
     assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
-    found = doctor.of("link", "RTT")
-    assert found["level"] == "warn"
-    assert 'rtt = "' in found["remedy"]
+    doctor.finds("link", "RTT", level="warn", remedy='rtt = "')
     assert doctor.level("link", "rate") == "warn"
 
 
@@ -279,9 +203,7 @@ def test_buffers_too_small_for_the_link(doctor):
     """No kernel's ceilings are enough for this."""
     link = "[[link]]\nbetween = ['east', 'west']\nrtt = '30 s'\nrate = '400 Gbit/s'\n"
     assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
-    found = doctor.of("link", "TCP buffers")
-    assert found["level"] == "warn"
-    assert "sudo sysctl -w net.ipv4.tcp_rmem=" in found["remedy"]
+    doctor.finds("link", "TCP buffers", level="warn", remedy="sudo sysctl -w net.ipv4.tcp_rmem=")
 
 
 @pytest.mark.skipif("reach" not in LinkSpec.model_fields, reason="no direct links here")
@@ -327,7 +249,7 @@ net = "auto"
 """
     assert doctor(grid) == 0, doctor.findings
     assert doctor.level("cluster east", "ucx") == "ok"
-    assert "UCX" in doctor.of("east - west", "leg")["text"]
+    doctor.finds("east - west", "leg", "UCX")
 
 
 def test_lines_for_people(doctor):
@@ -341,95 +263,3 @@ def test_lines_for_people(doctor):
     shown = [f"{words.count(word)} {name}" for word, name in counts if word in words]
     assert re.sub("(warning|failure)s", r"\1", done.stdout.splitlines()[-1]) == ", ".join(shown)
     assert "Traceback" not in done.stdout + done.stderr
-
-
-# -- over ssh -------------------------------------------------------------------------------------
-
-HERE_AND = "[cluster.here]\nprefix = '{prefix}'\n[cluster.there]\nhost = '{host}'\n"
-
-
-@pytest.fixture
-def remote(doctor: Doctor, sshd: Sshd) -> Doctor:
-    doctor.env["ISTHMUS_SSH"] = sshd.ssh
-    return doctor
-
-
-def wrapped(folder: Path, prefix: Path) -> Path:
-    """A prefix with bin/ of programs that are elsewhere, as in a checkout."""
-    from isthmus.measuring.ends import find_tcpbench  # noqa: PLC0415
-
-    (folder / "bin").mkdir(parents=True, exist_ok=True)
-    for program in (find_isthmusd(), find_tcpbench()):
-        script = folder / "bin" / program.name
-        script.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
-        script.chmod(0o755)
-    return folder
-
-
-def test_a_whole_grid_over_ssh(remote, prefix, tmp_path):
-    there = wrapped(tmp_path / "there", prefix)
-    gateways = "".join(
-        f"[[gateway]]\ncluster = '{name}'\naddress = '127.0.0.1'\n" for name in ("here", "there")
-    )
-    grid = HERE_AND.format(prefix=there, host="site") + f"prefix = '{there}'\n" + gateways
-    grid += "[[link]]\nbetween = ['here', 'there']\nstreams = 2\n"  # so not by memory
-    assert remote(grid) == 0, remote.findings
-    assert remote.level("cluster there on site", "ssh") == "ok"
-    assert remote.level("cluster there on site", "clock") == "ok"
-    assert remote.level("gateways", "joined") == "ok"
-    assert remote.level("link", "port") == "ok"
-
-
-@pytest.mark.parametrize("host", ["refused", "stranger", "no-such-host.invalid"])
-def test_host_that_is_not_reached(remote, sshd, prefix, tmp_path, host):
-    there = wrapped(tmp_path / "there", prefix)
-    assert remote(HERE_AND.format(prefix=there, host=host)) == 1
-    found = remote.of(f"cluster there on {host}", "ssh")
-    assert found["level"] == "fail"
-    assert "ssh could not connect" in found["text"]
-    remedy = "Correct the name" if "such" in host else f"{sshd.ssh} {host} true"
-    assert remedy in found["remedy"]
-    assert remote.level("cluster here", "Isthmus") == "ok"
-    assert "not tried" in remote.of("link", "port")["text"]
-
-
-def test_isthmus_that_is_not_installed_there(remote, prefix, tmp_path):
-    here = wrapped(tmp_path / "here", prefix)
-    grid = HERE_AND.format(prefix=here, host="site") + "prefix = '/no/such/prefix'\n"
-    assert remote(grid) == 1
-    found = remote.of("cluster there on site", "Isthmus")
-    assert found["level"] == "fail"
-    assert "'prefix'" in found["remedy"]
-
-
-def test_another_version_there(remote, prefix, tmp_path):
-    here = wrapped(tmp_path / "here", prefix)
-    other = wrapped(tmp_path / "other", prefix)
-    script = other / "bin" / "isthmusd"
-    script.write_text(
-        '#!/bin/sh\n[ "$1" = examine ] || exit 9\n'
-        'printf \'%s\\n\' \'{"version": "0.0.1", "wire": 1, "host": "old", "mpi": {}}\'\n'
-    )
-    grid = HERE_AND.format(prefix=here, host="site") + f"prefix = '{other}'\n"
-    assert remote(grid) == 1
-    found = remote.of("cluster there on site", "Isthmus")
-    assert found["level"] == "fail"
-    assert "0.0.1, commit unknown, wire protocol 1" in found["text"]
-    assert "same version" in found["remedy"]
-
-
-def test_clusters_that_see_other_files(doctor, prefix, tmp_path):
-    """One of them by ssh, in a folder that is mounted there alone."""
-    ssh = tmp_path / "ssh"
-    mounted = 'mount -t tmpfs none /mnt && eval "$last"'
-    ssh.write_text(
-        f"#!/bin/sh\nfor last; do :; done\nexport last\nexec unshare -m sh -c '{mounted}'\n"
-    )
-    ssh.chmod(0o755)
-    doctor.env["ISTHMUS_SSH"] = str(ssh)
-    there = wrapped(tmp_path / "there", prefix)
-    grid = "files = 'west'\n[cluster.east]\nwdir = '/mnt'\n[cluster.west]\nhost = 'here'\n"
-    doctor(f"{grid}prefix = '{there}'\nwdir = '/mnt'\n")
-    text = doctor.of("east - west", "files")["text"]
-    assert text == "not shared: files that both open come from west"
-    assert not list(Path("/mnt").glob(".isthmus-*"))

@@ -40,6 +40,11 @@ patience = "30 min"
 """
 
 
+LINK = "[cluster.a]\n[[link]]\nbetween=['a','b']\n"
+BOTH = "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\n"
+GATEWAY = "[cluster.a]\n[[gateway]]\ncluster='a'\n"
+
+
 def test_everything_that_a_file_may_hold():
     grid = grids.parse(WHOLE, "g.toml")
     assert list(grid.cluster) == ["lyon", "tsukuba"]
@@ -101,51 +106,40 @@ def test_everything_that_a_file_may_hold():
             ["gateway[0].cluster", "'eest' that is not in the file", "did you mean 'east'?"],
         ),
         (
-            "[cluster.a]\n[[gateway]]\ncluster = 'a'\n[[gateway]]\ncluster='a'\naddress='x:99999'",
+            GATEWAY + "[[gateway]]\ncluster='a'\naddress='x:99999'",
             6,
             ["gateway[1].address must be 'HOST', 'HOST:PORT'"],
         ),
-        ("[cluster.a]\n[[gateway]]\ncluster = 'a'\naddress = ':7'", 4, ["gateway[0].address"]),
-        ("[cluster.a]\n[[gateway]]\ncluster = 'a'\nadress = 'x'", 4, ["did you mean 'address'?"]),
+        (GATEWAY + "address = ':7'", 4, ["gateway[0].address"]),
+        (GATEWAY + "adress = 'x'", 4, ["did you mean 'address'?"]),
         ("[cluster.a]\n[[link]]\nrate = '1 Gbit/s'", 2, ["link[0].between is missing"]),
         ("[cluster.a]\n[[link]]\nbetween = 'a'", 3, ["link[0].between must be an array"]),
         ("[cluster.a]\n[[link]]\nbetween = ['a']", 3, ["must name two clusters; it names 1"]),
         ("[cluster.a]\n[[link]]\nbetween = ['a', 'a']", 3, ["links 'a' to itself"]),
         ("[cluster.a]\n[[link]]\nbetween = ['a', 'b']", 3, ["'b' that is not in", "clusters: 'a'"]),
+        (LINK + "rate = '10 Gb'", 4, ["link[0].rate must be a rate such as '10 Gbit/s'"]),
+        (LINK + "rtt = 12", 4, ["link[0].rtt must be a string"]),
+        (LINK + "rtt = '12'", 4, ["link[0].rtt must be a time"]),
         (
-            "[cluster.a]\n[[link]]\nbetween=['a','b']\nrate = '10 Gb'",
-            4,
-            ["link[0].rate must be a rate such as '10 Gbit/s'"],
-        ),
-        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = 12", 4, ["link[0].rtt must be a string"]),
-        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = '12'", 4, ["link[0].rtt must be a time"]),
-        (
-            "[cluster.a]\n[[link]]\nbetween=['a','b']\nreach = 'far'",
+            LINK + "reach = 'far'",
             4,
             ["link[0].reach must be 'gateway', 'direct' or 'ssh'; it is 'far'"],
         ),
         (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:8-7'",
+            GATEWAY + "address='h:8-7'",
             4,
             ["gateway[0].address must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST'"],
         ),
+        (GATEWAY + "threads=0", 4, ["gateway[0].threads must be at least 1; it is 0"]),
         (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=0",
-            4,
-            ["gateway[0].threads must be at least 1; it is 0"],
-        ),
-        (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=2\naddress='h:7'",
+            GATEWAY + "threads=2\naddress='h:7'",
             5,
             ["gateway[0].address has 1 of the 2 ports", "give a range, such as ':7400-7401'"],
         ),
         (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=3\naddress='h'\nport='7400-7401'",
+            GATEWAY + "threads=3\naddress='h'\nport='7400-7401'",
             6,
-            [
-                "gateway[0].port has 2 of the 3 ports that its 'threads' need",
-                "such as '7400-7402'",
-            ],
+            ["gateway[0].port has 2 of the 3 ports that its 'threads' need", "such as '7400-7402'"],
         ),
         (
             "[cluster.a]\n[cluster.b]\n[[gateway]]\nclusters=['a','b']\nthreads=2\n"
@@ -154,71 +148,46 @@ def test_everything_that_a_file_may_hold():
             ["gateway[0].listen has 1 of the 2 ports"],
         ),
         (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\nport='7400-'",
+            GATEWAY + "port='7400-'",
             4,
             ["gateway[0].port must be a port or a range such as '7400-7419'"],
         ),
         (
-            "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:7'\nport='7400-7419'",
+            GATEWAY + "address='h:7'\nport='7400-7419'",
             5,
             ["gateway[0].port is also given by 'address'"],
         ),
         ("patience = '0.5 s'\n[cluster.a]", 1, ["patience must be from '1 s' to '24 h'"]),
+        (BOTH + "reach='direct'\ncompress=true", 6, ["link[0].compress needs gateways"]),
         (
-            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nreach='direct'\ncompress=true",
-            6,
-            ["link[0].compress needs gateways"],
-        ),
-        (
-            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nreach='direct'\nnet='ucx'",
+            BOTH + "reach='direct'\nnet='ucx'",
             6,
             ["link[0].net is 'ucx', which cannot encrypt", "encrypt = false"],
         ),
         (
-            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='gateway'",
+            BOTH + "name='gateway'",
             5,
             ["link[0].name is 'gateway', which the info key isthmus_link reserves"],
         ),
         (
-            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='x'\n"
-            "[[link]]\nbetween=['b','a']\nname='x'",
+            BOTH + "name='x'\n[[link]]\nbetween=['b','a']\nname='x'",
             8,
             ["link[1].name is also the name of another link between the same clusters"],
         ),
-        (
-            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='x'\nreach='ssh'",
-            5,
-            ["link[0].name has no effect"],
-        ),
+        (BOTH + "name='x'\nreach='ssh'", 5, ["link[0].name has no effect"]),
         (
             "[cluster.a]\n[channel.x]\nclusters=['a','b']",
             3,
             ["channel.x.clusters names a cluster 'b' that is not in the file", "its clusters: 'a'"],
         ),
-        (
-            "[cluster.a]\n[channel.x]\nclusters=['a','a']",
-            3,
-            ["channel.x.clusters names 'a' twice"],
-        ),
+        ("[cluster.a]\n[channel.x]\nclusters=['a','a']", 3, ["channel.x.clusters names 'a' twice"]),
         ("[cluster.a]\n[channel.x]", 2, ["channel.x.clusters is missing", "'hosts'"]),
         ("[cluster.a]\n[channel.'x y']\nclusters=['a']", 2, ["not a valid name"]),
         ("[cluster.a]\n[channel.x]\nlink=3", 3, ["channel.x.link must be a string; it is"]),
-        (
-            "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
-            4,
-            ["link[0].patience must be a time such as '12 ms'"],
-        ),
-        (
-            "[cluster.a]\n[[link]]\nbetween=['a','b']\ncongestion = 'B B R'",
-            4,
-            ["link[0].congestion"],
-        ),
-        (
-            "[cluster.a]\n[[link]]\nbetween=['a','b']\nstreams = 0",
-            4,
-            ["streams must be at least 1"],
-        ),
-        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nencrypt = 1", 4, ["must be true or false"]),
+        (LINK + "patience = '10'", 4, ["link[0].patience must be a time such as '12 ms'"]),
+        (LINK + "congestion = 'B B R'", 4, ["link[0].congestion"]),
+        (LINK + "streams = 0", 4, ["streams must be at least 1"]),
+        (LINK + "encrypt = 1", 4, ["must be true or false"]),
         ("[cluster.a]\nencrypt = 'no'", 2, ["cluster.a.encrypt", "must be true or false"]),
     ],
 )

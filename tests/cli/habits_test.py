@@ -252,10 +252,9 @@ def test_a_native_launcher_starts_isthmus_several_times(parent, environ):
 
 
 @pytest.mark.parametrize("command", ["grid", "doctor", "tune"])
-def test_a_grid_file_as_an_argument(command, tmp_path, monkeypatch, capsys):
+def test_a_grid_file_as_an_argument(command, grid_with, monkeypatch, capsys):
     monkeypatch.delenv("ISTHMUS_GRID", raising=False)
-    file = tmp_path / "grid.toml"
-    file.write_text("[cluster.a]\nslot = 3\n")
+    file = grid_with("[cluster.a]\nslot = 3\n")
     assert f"{file}:2" in refused([command, str(file)], capsys)
     assert f"{file}:2" in refused([command, str(file), "-g", str(file)], capsys)
     assert "two grid files are named" in refused([command, "other", "-g", str(file)], capsys)

@@ -5,6 +5,7 @@ import re
 import signal
 
 import pytest
+from running import shell_script
 from scenarios import EXIT_0, PATIENT, RUNNING, check, exits, spawned
 from waiting import with_enough_time
 
@@ -212,9 +213,9 @@ def test_agent_that_is_killed(pair):
 
 def test_ssh_that_is_killed(grid, tmp_path):
     """It stands in for the agent only here: what happens there is not known."""
-    ssh = tmp_path / "ssh"
-    ssh.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"\n')
-    ssh.chmod(0o755)
+    ssh = shell_script(
+        tmp_path / "ssh", 'while [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"'
+    )
     grid.cluster("east", 'host = "there"', **spawned({"kill_self": 9}))
     done = grid.run("-n", "1", "x", env={"ISTHMUS_SSH": str(ssh)})
     check(done, 1, "cluster east on there: the ssh of this launcher was killed by SIGKILL")

@@ -101,9 +101,8 @@ def test_what_is_tried():
 
 
 @pytest.mark.parametrize("name", variables())
-def test_variables(name, tmp_path):
-    grid = tmp_path / "grid.toml"
-    grid.write_text('[cluster.east]\n[cluster.west]\nhost = "there.invalid"\n')
+def test_variables(name, tmp_path, grid_with):
+    grid = grid_with('[cluster.east]\n[cluster.west]\nhost = "there.invalid"\n')
     limits = {"ISTHMUS_START_TIMEOUT": "5"}
     # Most are read before anything is started; a grid of two shows what the rest do.
     runs = [

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from running import Running, ran
+from running import Running, ran, shell_script
 from waiting import eventually
 
 from isthmus.doors import keys
@@ -79,10 +79,7 @@ async def until(condition):
 
 def fake_isthmusd(folder: Path) -> Path:
     """Repeats its input until that ends."""
-    program = folder / "isthmusd"
-    program.write_text("#!/bin/sh\nexec cat\n")
-    program.chmod(0o755)
-    return program
+    return shell_script(folder / "isthmusd", "exec cat")
 
 
 def join(meeting, key, folder, cluster, *more):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from profiles import BYTES, LINKED, MESSAGES, of_a_ring, ring, written
+from running import shell_script
 
 from isthmus.base.errors import RunError
 from isthmus.grid.grid import parse
@@ -216,9 +217,7 @@ def test_collectives_take_what_the_choice_of_algorithms_says(tmp_path) -> None:
 
 
 def test_what_cannot_be_estimated_is_told(monkeypatch, tmp_path) -> None:
-    fake = tmp_path / "isthmusd"
-    fake.write_text("#!/bin/sh\necho isthmusd: no such command >&2\nexit 109\n")
-    fake.chmod(0o755)
+    fake = shell_script(tmp_path / "isthmusd", "echo isthmusd: no such command >&2\nexit 109")
     monkeypatch.setattr(estimates, "find_isthmusd", lambda: fake)
     problem = estimates.Problem("barrier", 0, (0, 1), 0.01, 1e8)
     with pytest.raises(RunError, match="estimate failed: isthmusd: no such command"):

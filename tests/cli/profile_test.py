@@ -322,9 +322,8 @@ def test_pictures_that_cannot_be_drawn(profile, tmp_path, capsys, name, said) ->
     assert not list(tmp_path.parent.glob(f"{tmp_path.name}.*"))
 
 
-def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text("[cluster.a]\nslots = 3\n")
+def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys, grid_with) -> None:
+    grid = grid_with("[cluster.a]\nslots = 3\n")
     assert show(tmp_path, "--grid", str(grid)) == 2
     assert f"--grid {grid}: its clusters have no room" in capsys.readouterr().err
 
@@ -336,9 +335,8 @@ def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys) -> None:
         ("a=0-2,b=3", "cluster 'a' has 2 slots, but the map gives it 3 ranks"),
     ],
 )
-def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text("[cluster.a]\nslots = 2\n[cluster.b]\n")
+def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said, grid_with) -> None:
+    grid = grid_with("[cluster.a]\nslots = 2\n[cluster.b]\n")
     assert show(tmp_path, "--grid", str(grid), "--place", places) == 2
     assert f"--place {places}: {said}" in capsys.readouterr().err
 

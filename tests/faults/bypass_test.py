@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from faulty import COMPILERS, Grid, check, wrapped
+from running import shell_script
 
 from isthmus.install import find_isthmusd
 
@@ -17,10 +18,7 @@ HANG = ("hang", -1)
 
 
 def script(folder: Path, text: str) -> Path:
-    path = folder / "start.sh"
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
+    return shell_script(folder / "start.sh", text)
 
 
 def at_home(mpi: str, grid: Grid) -> list[str]:

@@ -86,11 +86,10 @@ def test_what_cannot_be_entered(grid: Grid, enter: Path):
     )
 
 
-def test_installing_and_examining(enter: Path, tmp_path: Path):
+def test_installing_and_examining(enter: Path, tmp_path: Path, grid_with):
     """A run finds the installation below ~/isthmus there, and the doctor accepts it."""
     whole = installation(tmp_path / "whole")
-    file = tmp_path / "grid.toml"
-    file.write_text(cluster("a", enter, "one") + cluster("b", enter, "two"))
+    file = grid_with(cluster("a", enter, "one") + cluster("b", enter, "two"))
     done = isthmus("install", "-g", file, ISTHMUS_PREFIX=str(whole))
     assert done.returncode == 0, done.stderr
     for name in ("one", "two"):
@@ -103,9 +102,8 @@ def test_installing_and_examining(enter: Path, tmp_path: Path):
     assert not [f for f in findings if f["level"] == "fail"], findings
 
 
-def test_names_for_installing_are_clusters(enter: Path, tmp_path: Path):
-    file = tmp_path / "grid.toml"
-    file.write_text(cluster("a", enter, "one") + "[cluster.here]\n")
+def test_names_for_installing_are_clusters(enter: Path, grid_with):
+    file = grid_with(cluster("a", enter, "one") + "[cluster.here]\n")
     done = isthmus("install", "-g", file, "b")
     check(done, 2, "has no cluster 'b'")
     check(isthmus("install", "-g", file, "here"), 2, "names no other host")

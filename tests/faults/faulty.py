@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from marks import MARK, processes
 from ports import free_port
-from running import Running, ran
+from running import Running, ran, shell_script
 from waiting import eventually
 
 COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
@@ -22,10 +22,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 def wrapped(home: Path, script: str) -> Path:
     """`home` with a bin/isthmusd that is a shell script."""
-    (home / "bin").mkdir(parents=True)
-    program = home / "bin" / "isthmusd"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
+    shell_script(home / "bin" / "isthmusd", script)
     return home
 
 
@@ -177,6 +174,14 @@ def says(running: Running, line: str) -> None:
     assert found == line, found + ("" if found else running.stderr.read())
 
 
+def ends_well(running: Running, bell: Path) -> str:
+    """The program may end, and the run succeeds. Returns what it has said on standard error."""
+    bell.touch()
+    _, err = running.communicate(timeout=240)
+    assert running.returncode == 0, err
+    return str(err)
+
+
 def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
     """faults.c survives the end of the only gateway that is on another host."""
     with grid.start("-g", "grid.toml", "-n", 4, program, "fine", 0, bell) as running:
@@ -185,9 +190,7 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
         os.kill(victim, signal.SIGKILL)
         while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
             assert line, "the launcher has ended"
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
 
 
 def check_killed(

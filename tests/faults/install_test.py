@@ -35,7 +35,7 @@ def install(sshd: Sshd, tmp_path: Path):
     return run
 
 
-def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path):
+def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path, grid_with):
     there = tmp_path / "it's there"
     for _ in range(2):  # the second time over the first
         done = install("site", "--prefix", there)
@@ -45,8 +45,7 @@ def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path):
     copied = [there / "bin/isthmusd", *(there / "lib/isthmus").glob("libisthmus-face-*.so")]
     assert len(copied) > 1
     assert [file.name for file in copied if b".debug_" in file.read_bytes()] == []
-    grid = tmp_path / "grid.toml"
-    grid.write_text(f'[cluster.far]\nhost = "site"\nprefix = "{there}"\n')
+    grid = grid_with(f'[cluster.far]\nhost = "site"\nprefix = "{there}"\n')
     shown = ran(
         [sys.executable, "-m", "isthmus", "run", "-g", grid, "--on", "far", "hostname"],
         env={**os.environ, "ISTHMUS_SSH": sshd.ssh},

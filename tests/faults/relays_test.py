@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check, says
+from faulty import Grid, check, ends_well, says
 from ports import free_port
 
 TWO = "[cluster.east]\n[cluster.west]\n"
@@ -34,9 +34,7 @@ def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
             os.kill(grid.gateway(), number)
             hears(running, "it is started again, and its traffic is kept meanwhile")
             hears(running, "isthmus: relay: is back")
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
 
 
 def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
@@ -47,9 +45,7 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
         says(running, "up 4\n")
         os.kill(remote.gateway(), signal.SIGKILL)
         hears(running, "isthmus: relay on site: is back")
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
 
 
 def test_on_another_host_whose_ssh_has_died(remote: Grid, prefix: Path, program, tmp_path):
@@ -63,9 +59,7 @@ def test_on_another_host_whose_ssh_has_died(remote: Grid, prefix: Path, program,
         (client,) = remote.find("ssh -F", "isthmusd", "gateway")
         os.kill(client, signal.SIGKILL)
         hears(running, "isthmus: relay on site: is back")
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
 
 
 def test_with_threads(grid: Grid, program, tmp_path):
@@ -76,9 +70,7 @@ def test_with_threads(grid: Grid, program, tmp_path):
         says(running, "up 4\n")
         os.kill(grid.gateway(), signal.SIGKILL)
         hears(running, "isthmus: relay: is back")
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
 
 
 def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_path):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from callers import Flood, during, pairs
 from doors.strangers import by_challenge
-from faulty import MARK, Grid, check, says
+from faulty import MARK, Grid, check, ends_well, says
 from running import ran
 from services import Service, found_isthmusd
 
@@ -121,9 +121,7 @@ def test_sigterm_drains(grid: Grid, service: Service, program):
         service.process.terminate()
         service.wait_for(lambda: service.said("drains"))
         done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
-        bell.touch()
-        _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
+        ends_well(running, bell)
     check(done, 1, "it is being shut down, and takes no new jobs")
     assert service.process.wait(240) == 0
 

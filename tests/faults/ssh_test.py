@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from faulty import Grid, check, says
+from running import shell_script
 from waiting import eventually
 
 HERE_AND_THERE = "[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n"
@@ -71,9 +72,7 @@ def test_names_that_are_not_utf8(remote: Grid, prefix, program):
     name = os.fsdecode(b"t\xe9 t")
     remote.folder = remote.folder / name
     remote.folder.mkdir()
-    script = remote.folder / name
-    script.write_text(f'#!/bin/sh\necho "$1" | od -An -tx1 >&2\nexec {program("mpich")}\n')
-    script.chmod(0o755)
+    shell_script(remote.folder / name, f'echo "$1" | od -An -tx1 >&2\nexec {program("mpich")}')
     words = ("-g", remote.file, "-n", 2, "--mpi", "mpich", "--stage", name)
     done = remote.run(*words, f"./{name}", os.fsdecode(b"\xff\xc3\xa9"))
     assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from faulty import Grid, check, wrapped
 from ports import free_port
+from running import shell_script
 
 from isthmus.install import find_isthmusd
 from isthmus.version import WIRE
@@ -82,11 +83,10 @@ def test_mpi_prefix_that_is_not_there(grid: Grid):
 
 
 def test_launcher_that_does_not_work(grid: Grid, tmp_path):
-    srun = tmp_path / "srun"
-    srun.write_text(
-        "#!/bin/sh\necho 'srun: fatal: Could not establish a configuration source' >&2\nexit 1\n"
+    srun = shell_script(
+        tmp_path / "srun",
+        "echo 'srun: fatal: Could not establish a configuration source' >&2\nexit 1",
     )
-    srun.chmod(0o755)
     grid.write(f"[cluster.east]\nlaunch = '{srun}'\n[cluster.west]\n")
     done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
     check(

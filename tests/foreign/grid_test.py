@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import prefix_of
 from running import ran
+from two_machines import prefix_of
 
 from isthmus.version import VERSION
 
@@ -25,7 +25,6 @@ def test_the_agent_starts_there(processor) -> None:
 @EVERY_MPI
 def test_hello(two_machines, processor, mpi) -> None:
     done = two_machines.run_on_both(Path(__file__).with_name("hello.c"), mpi)
-    assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(done.stdout.splitlines()) == [
         "rank 0 of 4: x86_64",
         "rank 1 of 4: x86_64",
@@ -39,18 +38,15 @@ def test_hello(two_machines, processor, mpi) -> None:
 def test_programs(two_machines, processor, program) -> None:
     if processor == "s390x" and "datatypes" in program:
         pytest.skip("it compares the bytes of numbers")
-    done = two_machines.run_on_both(TESTS / "programs" / program, "mpich")
-    assert done.returncode == 0, done.stdout + done.stderr
+    two_machines.run_on_both(TESTS / "programs" / program, "mpich")
 
 
 @EVERY_MPI
 @pytest.mark.parametrize("kind", ["messages", "collectives", "windows", "files"])
 def test_every_kind_of_data_passes(two_machines, mpi, kind) -> None:
-    done = two_machines.run_on_both(MIXED / f"{kind}.c", mpi)
-    assert done.returncode == 0, done.stdout + done.stderr
+    two_machines.run_on_both(MIXED / f"{kind}.c", mpi)
 
 
 @EVERY_MPI
 def test_every_call_takes_long_double(two_machines, mpi) -> None:
-    done = two_machines.run_on_both(MIXED / "long_double.c", mpi)
-    assert done.returncode == 0, done.stdout + done.stderr
+    two_machines.run_on_both(MIXED / "long_double.c", mpi)

@@ -58,8 +58,7 @@ def native(ranks: int, *command: object, cwd: Path) -> str:
 
 
 def check_prints_the_same(isthmus, clusters: Clusters, tmp_path: Path, *command: object) -> None:
-    grid = isthmus("run", *clusters.words(tmp_path), *command, timeout=570, cwd=tmp_path)
-    assert grid.returncode == 0, grid.stdout + grid.stderr
+    grid = isthmus.well("run", *clusters.words(tmp_path), *command, timeout=570, cwd=tmp_path)
     assert grid.stdout
     assert grid.stdout == native(clusters.ranks, *command, cwd=tmp_path)
 
@@ -74,8 +73,7 @@ def thermodynamics(output: str) -> list[str]:
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_lammps_prints_what_it_prints_natively(isthmus, ranks, tmp_path):
     command = ["lmp", "-in", INPUTS / "in.melt", "-log", "none"]
-    grid = isthmus("run", "-n", ranks, *command, timeout=300, cwd=tmp_path)
-    assert grid.returncode == 0, grid.stderr
+    grid = isthmus.well("run", "-n", ranks, *command, timeout=300, cwd=tmp_path)
     expected = native(ranks, *command, cwd=tmp_path)
     assert thermodynamics(grid.stdout) == thermodynamics(expected)
 
@@ -112,10 +110,8 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}  # one source, a package
 )
 def test_netpipe_finds_what_it_sent(isthmus, tmp_path, east, west, how):
     words = [*how.split(), "-n", "3", "-u", str(4 << 20), "-o", tmp_path / "np.out"]
-    command = ["--on", "east", "-n", "1", NETPIPE[east], *words, ":"]
-    command += ["--on", "west", "-n", "1", NETPIPE[west], *words]
-    done = isthmus("run", *command, timeout=300, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    command = mpis.on(east=(1, NETPIPE[east], *words), west=(1, NETPIPE[west], *words))
+    done = isthmus.well("run", *command, timeout=300, cwd=tmp_path)
     said = done.stdout + done.stderr
     sizes = re.findall(r"^ *\d+: +(\d+) bytes +3 times --> +(.+)$", said, re.MULTILINE)
     assert {outcome.strip() for _, outcome in sizes} == {"Integrity check passed"}
@@ -138,10 +134,8 @@ def scalapack(mpi: str) -> Path:
     ],
 )
 def test_scalapack_passes_its_own_checks(isthmus, east: str, west: str, name: str) -> None:
-    command = ["--on", "east", "-n", "2", scalapack(east) / name, ":"]
-    command += ["--on", "west", "-n", "2", scalapack(west) / name]
-    done = isthmus("run", *command, timeout=300, cwd=scalapack(east))
-    assert done.returncode == 0, done.stderr
+    command = mpis.on(east=(2, scalapack(east) / name), west=(2, scalapack(west) / name))
+    done = isthmus.well("run", *command, timeout=300, cwd=scalapack(east))
     ran = re.search(r"Finished +(\d+) tests", done.stdout)
     assert ran, done.stdout
     counts = re.findall(r"(\d+) tests completed and (\w+) residual checks", done.stdout)
@@ -161,8 +155,7 @@ def test_nwchem_by_windows_of_global_arrays(isthmus, clusters: Clusters, tmp_pat
     for folder in folders:
         folder.mkdir()
     command = ["nwchem.openmpi", INPUTS / "water.nw"]
-    done = isthmus("run", *clusters.words(tmp_path), *command, timeout=570, cwd=folders[0])
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = isthmus.well("run", *clusters.words(tmp_path), *command, timeout=570, cwd=folders[0])
     # Ranks take tasks as they come, and sum in that order.
     expected = results(native(clusters.ranks, *command, cwd=folders[1]))
     assert results(done.stdout) == pytest.approx(expected, abs=1e-8)
@@ -218,23 +211,8 @@ def check_file_is_the_same(isthmus, tmp_path: Path, *command: object) -> Path:
     on = [[program, *others[:at], file, *others[at + 1 :]] for file in files]
     expected = native(ranks, *on[0], cwd=tmp_path)
     elsewhere = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none "{folders[1]}" && exec "$@"']
-    words = [
-        "--on",
-        "east",
-        "-n",
-        2,
-        *on[1],
-        ":",
-        "--on",
-        "west",
-        "-n",
-        2,
-        *elsewhere,
-        "sh",
-        *on[1],
-    ]
-    grid = isthmus("run", *words, timeout=300, cwd=tmp_path)
-    assert grid.returncode == 0, grid.stdout + grid.stderr
+    words = mpis.on(east=(2, *on[1]), west=(2, *elsewhere, "sh", *on[1]))
+    grid = isthmus.well("run", *words, timeout=300, cwd=tmp_path)
     assert grid.stdout == expected
     assert files[1].read_bytes() == files[0].read_bytes()
     assert list(folders[1].iterdir()) == [files[1]]
@@ -258,8 +236,7 @@ def test_pnetcdf(isthmus, programs: Path, tmp_path: Path) -> None:
     file = check_file_is_the_same(isthmus, tmp_path, program, "FILE")
     subprocess.run(["ncvalidator", "-q", file], check=True, timeout=240)
     compare = ["ncmpidiff", "-q", file, tmp_path / "native" / "file"]
-    done = isthmus("run", "-n", 4, *compare)
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", "-n", 4, *compare)
 
 
 @pytest.mark.parametrize("kind", list(NETCDF))
@@ -275,10 +252,8 @@ def test_coarrays(isthmus, programs: Path, east: str, west: str, monkeypatch) ->
     """OpenCoarrays, whose builds for two MPI libraries are images of one program. The sums are
     those of four images, natively with MPICH."""
     monkeypatch.setenv("UCX_LOG_LEVEL", "error")  # it leaves messages unreceived, natively too
-    each = [built(programs, f"coarrays-{mpi}", [f"caf.{mpi}"]) for mpi in (east, west)]
-    words = ["--on", "east", "-n", 2, each[0], ":", "--on", "west", "-n", 2, each[1]]
-    done = isthmus("run", *words, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    one, other = (built(programs, f"coarrays-{mpi}", [f"caf.{mpi}"]) for mpi in (east, west))
+    done = isthmus.well("run", *mpis.on(east=(2, one), west=(2, other)))
     assert done.stdout == "coarrays 1000.000000 200 100040\nends 100040\n"
 
 
@@ -291,8 +266,7 @@ def test_boost_mpi_in_python(isthmus, clusters: Clusters, tmp_path: Path) -> Non
 def test_pools_of_mpi4py(isthmus, clusters: Clusters, tmp_path: Path, python: str, kind) -> None:
     module = ["-m", "mpi4py.futures"] if kind == "pool" else []
     words = [*clusters.words(tmp_path), python, *module, INPUTS / "futures.py", kind]
-    done = isthmus("run", *words, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = isthmus.well("run", *words, timeout=300)
     assert "pi 3.141612998642\n" in done.stdout
     assert "lists [0, 1, 50000]\n" in done.stdout
     assert "failures ['no 0', 'no 1', 'no 2', 'no 3', 'no 4']\n" in done.stdout

@@ -28,21 +28,15 @@ OF_C = "{} lone 2 9 far 4 10 of 4"
 
 
 @pytest.fixture
-def grid(tmp_path: Path) -> Path:
-    path = tmp_path / "grid.toml"
-    path.write_text(GRID)
-    return path
+def grid(grid_with) -> Path:
+    return grid_with(GRID)
 
 
 @pytest.mark.parametrize("source", ["channels.c", "channels.f90"])
 @pytest.mark.parametrize("pair", [("openmpi4", "mpich4"), ("mpich4", "openmpi4")], ids="+".join)
 def test_each_process_has_its_channels(isthmus, programs, grid, source, pair) -> None:
-    words: list[object] = []
-    for cluster, name in zip("abc", [*pair, pair[0]], strict=True):
-        program = mpis.ALL[name].build(SOURCES / source, programs)
-        words += [":"] * bool(words) + ["--on", cluster, "-n", 2, program]
-    done = isthmus("run", "-g", grid, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
+    a, b = (mpis.ALL[name].build(SOURCES / source, programs) for name in pair)
+    done = isthmus.well("run", "-g", grid, *mpis.on(a=(2, a), b=(2, b), c=(2, a)))
     lines = [OF_A, OF_A, OF_B, OF_B, OF_C, OF_C]
     assert sorted(done.stdout.splitlines()) == [line.format(i) for i, line in enumerate(lines)]
 

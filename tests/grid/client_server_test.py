@@ -44,10 +44,9 @@ def client_of(library: str, programs: Path) -> list[object]:
     [("openmpi4", "mpich4"), ("mpich4", "openmpi4"), ("mpich4", "python")],
     ids="-".join,
 )
-def test_who_comes_first_waits(start, programs, tmp_path, name, server, client, first):  # noqa: F811
+def test_who_comes_first_waits(start, programs, grid_with, name, server, client, first):  # noqa: F811
     serves = mpis.ALL[server].build(EXAMPLES / "isthmus_server.c", programs)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(OTHER)
+    grid = grid_with(OTHER)
     commands = {
         "server": ["run", "-n", 3, serves, name],
         "client": ["run", "-g", grid, "-n", 2, *client_of(client, programs), name, 60],

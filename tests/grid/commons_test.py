@@ -10,6 +10,7 @@ from pathlib import Path
 import mpis
 import pytest
 from refused_calls import refused
+from running import shell_script
 
 ROUNDS = 40
 
@@ -76,10 +77,7 @@ def chosen(stats: str) -> dict[str, Counter[str]]:
 
 
 def of_each(program: Path, pythons: dict[str, object], ranks: int) -> list[object]:
-    words: list[object] = []
-    for cluster, python in pythons.items():
-        words += [":"] * bool(words) + ["--on", cluster, "-n", ranks, python, program]
-    return words
+    return mpis.on(**{cluster: (ranks, python, program) for cluster, python in pythons.items()})
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -88,8 +86,7 @@ def test_all_kinds(isthmus, tmp_path: Path, pair, ranks: int) -> None:
     program = tmp_path / "kinds.py"
     program.write_text(ALL_KINDS)
     pythons = {c: mpis.ALL[m].python for c, m in zip(("east", "west"), pair, strict=True)}
-    done = isthmus("run", "--stats", *of_each(program, pythons, ranks))
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--stats", *of_each(program, pythons, ranks))
     calls = chosen(done.stderr)
     kinds = "barrier bcast gather scatter allgather alltoall reduce allreduce reduce_scatter"
     for kind in (*kinds.split(), "scan", "exscan"):
@@ -100,18 +97,15 @@ def test_other_algorithms_serve_where_memory_cannot_be_shared(isthmus, tmp_path:
     kinds = tmp_path / "kinds.py"
     kinds.write_text(ALL_KINDS)
     python = mpis.ALL["openmpi5"].python
-    hidden = tmp_path / "hidden"  # from the other rank, as in a container
-    hidden.write_text(f'#!/bin/sh\nexec unshare --pid --fork --mount-proc "{python}" "$@"\n')
-    hidden.chmod(0o755)
+    inside = f'exec unshare --pid --fork --mount-proc "{python}" "$@"'
+    hidden = shell_script(tmp_path / "hidden", inside)  # from the other rank, as in a container
     for east, west in ((hidden, python), (python, hidden)):
-        done = isthmus("run", "--stats", *of_each(kinds, {"east": east, "west": west}, 1))
-        assert done.returncode == 0, done.stderr
+        done = isthmus.well("run", "--stats", *of_each(kinds, {"east": east, "west": west}, 1))
         assert not any(calls["commons"] for calls in chosen(done.stderr).values()), done.stderr
 
     denied = tmp_path / "denied.py"
     denied.write_text(refused(319, 279) + ALL_KINDS)  # memfd_create
-    done = isthmus("run", "--stats", *of_each(denied, {"east": python, "west": python}, 1))
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--stats", *of_each(denied, {"east": python, "west": python}, 1))
     assert not any(calls["commons"] for calls in chosen(done.stderr).values()), done.stderr
 
 
@@ -137,8 +131,7 @@ def test_sizes_that_differ_are_told_and_the_communicator_goes_on(isthmus, tmp_pa
     program = tmp_path / "disagree.py"
     program.write_text(DISAGREE)
     python = mpis.ALL["openmpi5"].python
-    done = isthmus("run", *of_each(program, {"east": python, "west": python}, 2))
-    assert done.returncode == 0, done.stderr
+    isthmus.well("run", *of_each(program, {"east": python, "west": python}, 2))
 
 
 LATE = """
@@ -165,8 +158,8 @@ def test_who_waits_long_sleeps_in_that_memory(isthmus, tmp_path: Path, then: str
     program = tmp_path / "late.py"
     program.write_text(LATE)
     python = mpis.ALL["openmpi5"].python
-    words = ["--on", "east", "-n", 1, python, program, then]
-    done = isthmus("run", *words, ":", "--on", "west", "-n", 1, python, program, then)
+    part = (1, python, program, then)
+    done = isthmus("run", *mpis.on(east=part, west=part))
     if then == "comes":
         assert done.returncode == 0, done.stderr
     else:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import mpis
@@ -33,20 +33,29 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+class Isthmus:
+    """isthmus("run", ...) -> CompletedProcess."""
+
+    def __init__(self) -> None:
+        self.mark = uuid.uuid4().hex
+        self.ours = {MARK: self.mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+    def __call__(
+        self, *words: object, timeout: float = 240, **more: object
+    ) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "isthmus", *map(str, words)]
+        return ran(command, env=os.environ | self.ours, timeout=timeout, **more)  # type: ignore[call-overload]
+
+    def well(self, *words: object, **more: object) -> subprocess.CompletedProcess[str]:
+        """It succeeds."""
+        done = self(*words, **more)  # type: ignore[arg-type]
+        assert done.returncode == 0, f"status {done.returncode}: {done.stdout}\n{done.stderr}"
+        return done
 
 
 @pytest.fixture
-def isthmus() -> Iterator[Run]:
-    """isthmus("run", ...) -> CompletedProcess; afterwards no process of the run may be left."""
-    mark = uuid.uuid4().hex
-    ours = {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-
-    def run(
-        *words: object, timeout: float = 240, **more: object
-    ) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "isthmus", *map(str, words)]
-        return ran(command, env=os.environ | ours, timeout=timeout, **more)  # type: ignore[call-overload]
-
-    yield run
-    nothing_is_left(mark)
+def isthmus() -> Iterator[Isthmus]:
+    """Afterwards no process of the runs may be left."""
+    made = Isthmus()
+    yield made
+    nothing_is_left(made.mark)

@@ -110,8 +110,7 @@ def none_runs(podman: tuple[str, str]) -> None:
 @pytest.mark.parametrize("reach", ["", "gateway"])
 def test_one_world(isthmus, parts, monkeypatch, reach):
     monkeypatch.setenv("ISTHMUS_REACH", reach)
-    done = isthmus("run", *parts())
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", *parts())
     assert sorted(done.stdout.splitlines()) == [f"{rank} of 4: 6, contained" for rank in range(4)]
 
 

@@ -47,20 +47,11 @@ class Deaths:
         grid = self.folder / "grid.toml"
         tables = "".join(f"[cluster.c{i}]\nslots = {each}\n" for i in range(clusters))
         grid.write_text(lines + tables + links)
-        words: list[object] = [sys.executable, "-m", "isthmus", "run", "--survive", "-g", grid]
-        for i in range(clusters):
-            library = mpis.ALL[LIBRARIES[i % len(LIBRARIES)]]
-            words += [":"] if i else []
-            words += [
-                "--on",
-                f"c{i}",
-                "-n",
-                each,
-                library.build(STEADY, self.programs),
-                self.folder,
-            ]
+        libraries = [mpis.ALL[LIBRARIES[i % len(LIBRARIES)]] for i in range(clusters)]
+        built = [library.build(STEADY, self.programs) for library in libraries]
+        parts = mpis.on(**{f"c{i}": (each, built[i], self.folder) for i in range(clusters)})
         self.run = Running(
-            words,
+            [sys.executable, "-m", "isthmus", "run", "--survive", "-g", grid, *parts],
             env=os.environ | {MARK: self.mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip

@@ -22,15 +22,10 @@ encrypt = {encrypt}
 @pytest.mark.parametrize("encrypt", ["true", "false"])
 @pytest.mark.parametrize("pair", [("openmpi4", "mpich4"), ("mpich5", "mpich5")], ids="+".join)
 @pytest.mark.parametrize("program", ["p2p/modes.c", "p2p/large.c", "coll/all.c"])
-def test_programs(isthmus, programs: Path, tmp_path: Path, program, pair, encrypt) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID.format(encrypt=encrypt))
+def test_programs(isthmus, programs: Path, grid_with, program, pair, encrypt) -> None:
+    grid = grid_with(GRID.format(encrypt=encrypt))
     east, west = (mpis.ALL[name].build(mpis.PROGRAMS / program, programs) for name in pair)
-    done = isthmus(
-        *("run", "-g", grid, "--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", "-g", grid, *mpis.on(east=(2, east), west=(2, west)))
 
 
 PINGPONG = """
@@ -69,8 +64,7 @@ def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
     for reach in ("direct", "gateway"):
         grid = tmp_path / f"{reach}.toml"
         grid.write_text(GRID.format(encrypt="true").replace('"direct"', f'"{reach}"'))
-        done = isthmus("run", "--stats", "-g", grid, "-n", 2, python, program, timeout=240)
-        assert done.returncode == 0, done.stderr
+        done = isthmus.well("run", "--stats", "-g", grid, "-n", 2, python, program)
         crossed[reach] = payload(done.stderr)
         if reach == "direct":
             assert crossed[reach] + direct_payload(done.stderr) >= 100 << 20
@@ -108,10 +102,8 @@ def test_ranks_listen_in_the_range_of_their_cluster(isthmus, tmp_path: Path) -> 
         GRID.format(encrypt="true").replace("[cluster.east]\n", f"[cluster.east]\n{ports}")
     )
     python = mpis.ALL["mpich5"].python
-    words = [*("--on", "east", "-n", 3, python, program), ":"]
-    words += ["--on", "west", "-n", 1, python, program]
-    done = isthmus("run", "--stats", "-g", grid, *words, timeout=240)
-    assert done.returncode == 0, done.stderr
+    words = mpis.on(east=(3, python, program), west=(1, python, program))
+    done = isthmus.well("run", "--stats", "-g", grid, *words)
     own = {first, first + 1}  # beside those of the native MPI
     taken = [port for word in done.stdout.split() for port in own & {int(word)}]
     assert sorted(taken) == sorted(own), done.stdout

@@ -56,15 +56,13 @@ def expected(parts: list[int], libraries: str) -> list[str]:
 
 def test_the_grid(isthmus, program: Path, venv: Path, monkeypatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", str(venv))
-    done = isthmus(
-        *("run", "--on", "east", "-n", 2, program, ":", "--on", "west", "-n", 2, program, "x")
-    )
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", *mpis.on(east=(2, program), west=(2, program, "x")))
     assert sorted(done.stdout.splitlines()) == expected([0, 0, 1, 1], str(venv))
 
 
 def test_one_cluster(isthmus, program: Path, venv: Path, monkeypatch) -> None:
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    done = isthmus("run", "--on", "west", "-n", 2, program, ":", "--on", "west", "-n", 1, program)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well(
+        "run", "--on", "west", "-n", 2, program, ":", "--on", "west", "-n", 1, program
+    )
     assert sorted(done.stdout.splitlines()) == expected([0, 0, 1], "none")

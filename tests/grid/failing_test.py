@@ -58,10 +58,9 @@ def test_all_that_need_a_failed_cluster_get_an_error(
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
 def test_a_collective_ends_well_whose_data_came_before_the_failure(
-    isthmus, programs, tmp_path, library: str
+    isthmus, programs, grid_with, library: str
 ) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID)
+    grid = grid_with(GRID)
     program = mpis.ALL[library].build(LOSING.parent / "came_first.c", programs)
     done = isthmus("run", "--survive", "-g", grid, "-n", 3, program, "west", timeout=120)
     assert (done.returncode, done.stdout) == (0, "it came\n" * 2), done.stderr

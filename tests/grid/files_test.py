@@ -30,11 +30,7 @@ def test_a_file_is_what_the_native_library_writes(
     isthmus, programs, tmp_path, native, east, west, share
 ):
     file = tmp_path / "grid"
-    parts = []
-    for cluster, name, ranks in (("east", east, RANKS - 1), ("west", west, 1)):
-        program = mpis.ALL[name].build(SOURCE, programs)
-        parts.append(["--on", cluster, "-n", ranks, program, file, share])
-    done = isthmus("run", *parts[0], ":", *parts[1])
-    assert done.returncode == 0, done.stderr
+    one, other = (mpis.ALL[name].build(SOURCE, programs) for name in (east, west))
+    isthmus.well("run", *mpis.on(east=(RANKS - 1, one, file, share), west=(1, other, file, share)))
     assert file.read_bytes() == native
     assert list(tmp_path.iterdir()) == [file]  # neither nonce nor shared pointer is left

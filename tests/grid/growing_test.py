@@ -13,17 +13,14 @@ LIBRARIES = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpiabi5"]
 
 
 @pytest.fixture
-def grid(tmp_path: Path) -> Path:
-    file = tmp_path / "grid.toml"
-    file.write_text(GRID)
-    return file
+def grid(grid_with) -> Path:
+    return grid_with(GRID)
 
 
 def regrow(isthmus, grid: Path, program: Path, *turns: str, n: int = 4, spare: str = "south"):
-    done = isthmus(
+    done = isthmus.well(
         *["run", "--survive", "--spare", spare, "-g", grid, "-n", n, program, *turns], timeout=150
     )
-    assert done.returncode == 0, done.stderr
     assert done.stdout == f"{n} ranks, sum {n * (n - 1) // 2}\n"
     return done.stderr
 
@@ -82,6 +79,5 @@ def test_spawns_that_fail_say_why(isthmus, programs, grid) -> None:
     words = ["suoth", "did you mean 'south'", "north", "/nowhere", "south", "", "north", "/nowhere"]
     for survive in ([], ["--survive"]):
         options = ["--spare", "south", *survive, "-g", grid, "-n", 4]
-        done = isthmus("run", *options, program, *words, timeout=100)
-        assert done.returncode == 0, done.stderr
+        done = isthmus.well("run", *options, program, *words, timeout=100)
         assert 'cluster "south" has come: 1 process runs there' in done.stderr

@@ -72,27 +72,23 @@ int main(void) {
 """
 
 
-def test_ranks_of_inner_grids_are_one_world(isthmus, tmp_path: Path) -> None:
+def test_ranks_of_inner_grids_are_one_world(isthmus, tmp_path: Path, grid_with) -> None:
     (tmp_path / "inner.toml").write_text(INNER)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(OUTER)
+    grid = grid_with(OUTER)
     program = mpis.ALL["mpich5"].build_text(PROGRAM, tmp_path / "all_pairs")
-    done = isthmus("run", "-g", grid, "-n", "4", program, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-g", grid, "-n", "4", program)
     clusters = ["one.east", "one.west", "two.east", "two.west"]
     assert sorted(done.stdout.splitlines()) == [
         f"rank {rank} of {name}: 24" for rank, name in enumerate(clusters)
     ]
 
 
-def test_process_sets_of_inner_grids(isthmus, tmp_path: Path) -> None:
+def test_process_sets_of_inner_grids(isthmus, tmp_path: Path, grid_with) -> None:
     (tmp_path / "inner.toml").write_text(INNER)
     (tmp_path / "two.toml").write_text(OUTER)
-    grid = tmp_path / "grid.toml"
-    grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
+    grid = grid_with("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
-    done = isthmus("run", "-g", grid, "-n", "5", program, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-g", grid, "-n", "5", program)
     sets = {"nl": 4, "nl.one": 2, "nl.two": 2}
     assert sorted(done.stdout.splitlines()) == sorted(
         f"isthmus://grid/{name}: {size}, {whose}"
@@ -101,11 +97,12 @@ def test_process_sets_of_inner_grids(isthmus, tmp_path: Path) -> None:
     )
 
 
-def test_process_sets_of_inner_grids_in_a_run_on_one_cluster(isthmus, tmp_path: Path) -> None:
+def test_process_sets_of_inner_grids_in_a_run_on_one_cluster(
+    isthmus, tmp_path: Path, grid_with
+) -> None:
     (tmp_path / "inner.toml").write_text(INNER)
     (tmp_path / "two.toml").write_text(OUTER)
-    grid = tmp_path / "grid.toml"
-    grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
+    grid = grid_with("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
     inner = isthmus("run", "-g", grid, "--on", "nl.two.west", "-n", "1", program, timeout=240)
     assert (inner.returncode, inner.stderr) == (0, "")
@@ -117,9 +114,8 @@ def test_process_sets_of_inner_grids_in_a_run_on_one_cluster(isthmus, tmp_path: 
     assert (outer.returncode, outer.stdout) == (0, ""), outer.stderr
 
 
-def test_a_dot_in_the_name_of_a_cluster_makes_no_grid(isthmus, tmp_path: Path) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text('[cluster."on.east"]\nslots = 1\n[cluster."on.west"]\nslots = 1\n')
+def test_a_dot_in_the_name_of_a_cluster_makes_no_grid(isthmus, tmp_path: Path, grid_with) -> None:
+    grid = grid_with('[cluster."on.east"]\nslots = 1\n[cluster."on.west"]\nslots = 1\n')
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
     for ranks in "2", "1":
         done = isthmus("run", "-g", grid, "-n", ranks, program, timeout=240)

@@ -43,15 +43,13 @@ def words(programs: Path, kernel: str, klass: str, n: int, pair: tuple[str, str]
     east, west = (mpis.ALL[name].build(KERNEL_FOLDER / f"{kernel}.c", programs) for name in pair)
     if n == 1:
         return ["--on", "east", "-n", 1, east, klass]
-    parts = ["--on", "east", "-n", n - n // 2, east, klass, ":"]
-    return [*parts, "--on", "west", "-n", n // 2, west, klass]
+    return mpis.on(east=(n - n // 2, east, klass), west=(n // 2, west, klass))
 
 
 def test_verified(isthmus, programs: Path, monkeypatch, kernel: str, n: int, pair) -> None:
     if pair[0] != pair[1]:
         monkeypatch.setenv("ISTHMUS_REACH", "gateway")
-    done = isthmus("run", *words(programs, kernel, "S", n, pair), timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = isthmus.well("run", *words(programs, kernel, "S", n, pair))
     assert f"{kernel.upper()}, class S, {n} rank" in done.stdout
     assert "verified: yes" in done.stdout.splitlines()
 

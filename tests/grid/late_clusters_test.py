@@ -10,21 +10,19 @@ from pathlib import Path
 
 import mpis
 import pytest
-from running import Running
+from running import Running, shell_script
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
-def test_the_others_wait(programs: Path, tmp_path: Path, library: str) -> None:
+def test_the_others_wait(programs: Path, tmp_path: Path, library: str, grid_with) -> None:
     mpi = mpis.ALL[library]
     started = tmp_path / "started"
-    queue = tmp_path / "queue"
-    queue.write_text(
-        f"#!/bin/sh\nn=$1; shift\nwhile [ ! -e {started} ]; do sleep 0.1; done\n"
-        f'exec {mpi.mpirun} -n "$n" "$@"\n'
+    queue = shell_script(
+        tmp_path / "queue",
+        f"n=$1; shift\nwhile [ ! -e {started} ]; do sleep 0.1; done\n"
+        f'exec {mpi.mpirun} -n "$n" "$@"',
     )
-    queue.chmod(0o755)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(f"[cluster.east]\n[cluster.west]\nlaunch = '{queue} {{n}} {{command}}'\n")
+    grid = grid_with(f"[cluster.east]\n[cluster.west]\nlaunch = '{queue} {{n}} {{command}}'\n")
     program = mpi.build(mpis.PROGRAMS / "p2p/modes.c", programs)
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with Running(

@@ -71,14 +71,11 @@ HELLO = "int r, n; MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WOR
 
 
 def hello(name: str, folder: Path) -> Path:
-    source = folder / "hello.c"
-    source.write_text(
+    text = (
         "#include <mpi.h>\n#include <stdio.h>\nint main(int c, char** v) { MPI_Init(&c, &v);\n"
         f'{HELLO} printf("%s %d of %d\\n", v[1], r, n); return MPI_Finalize(); }}\n'
     )
-    program = folder / f"hello-{name}"
-    subprocess.run([mpis.ALL[name].cc, source, "-o", program], check=True)
-    return program
+    return mpis.ALL[name].build_text(text, folder / f"hello-{name}")
 
 
 # A script that starts another MPI job natively from within a rank.

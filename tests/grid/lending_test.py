@@ -62,14 +62,12 @@ def wire(stats: str) -> dict[str, int]:
 
 
 def run(isthmus, folder: Path, denied: tuple[str, ...] = ()) -> dict[str, int]:
-    words: list[object] = []
+    parts = {}
     for cluster in ("east", "west"):
         program = folder / f"{cluster}.py"
         program.write_text(DENIED * (cluster in denied) + TALK)
-        words += [":"] * bool(words)
-        words += ["--on", cluster, "-n", 1, mpis.ALL["openmpi5"].python, program]
-    done = isthmus("run", "--stats", *words)
-    assert done.returncode == 0, done.stderr
+        parts[cluster] = (1, mpis.ALL["openmpi5"].python, program)
+    done = isthmus.well("run", "--stats", *mpis.on(**parts))
     return wire(done.stderr)
 
 

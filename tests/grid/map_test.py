@@ -4,7 +4,6 @@ improve a bad map. Programs of the suite run under maps in programs_test."""
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -43,12 +42,7 @@ int main(int argc, char** argv) {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("map")
-    (folder / "program.c").write_text(SOURCE)
-    subprocess.run(
-        [mpis.ALL["mpich4"].cc, folder / "program.c", "-o", folder / "program"], check=True
-    )
-    return folder / "program"
+    return mpis.ALL["mpich4"].build_text(SOURCE, tmp_path_factory.mktemp("map") / "program")
 
 
 @pytest.fixture
@@ -61,8 +55,7 @@ def alternating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_ranks_are_where_the_map_says(isthmus, program: Path, alternating: Path) -> None:
     words = ["-n", 3, program, "tell", ":", program, "tell"]
-    done = isthmus("run", "--map", alternating, "--tag-output", "--show-ranks", *words)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--map", alternating, "--tag-output", "--show-ranks", *words)
     places = [("west", 0), ("east", 0), ("west", 0), ("east", 1)]
     assert sorted(done.stdout.splitlines()) == [
         f"[{rank}] rank {rank} of 4 is {rank} at {cluster}, part {part}"
@@ -141,8 +134,7 @@ def test_reorder_mends_a_bad_order(
     path.write_text(ALTERNATING.format(last=15))
     built = mpis.ALL[library].build(mpis.PROGRAMS / "topology" / "reorder.c", programs)
     words = ["--reorder", built, "the run asks"] if asked == "by run" else [built]
-    done = isthmus("run", "--map", path, *words, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--map", path, *words)
     after: dict[str, list[int]] = {}
     for what, before, now in re.findall(r"(\w+) (\d+) -> (\d+)", done.stdout):
         assert int(before) >= int(now)

@@ -30,23 +30,19 @@ def test_children_know_the_universe_of_their_parents(isthmus, programs, pair):
     """Which the program checks of all that it spawns; libraries count differently."""
     source = mpis.PROGRAMS / "meeting" / "spawn.c"
     east, west = (mpis.ALL[name].build(source, programs) for name in pair)
-    done = isthmus("run", "--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west)
-    assert done.returncode == 0, done.stderr
+    isthmus.well("run", "--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_children_may_outlive_their_parents(isthmus, programs, name):
-    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "outlives")
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "outlives")
     assert "the children are alone" in done.stdout
 
 
 def test_children_of_a_run_with_metrics(isthmus, programs):
-    done = isthmus("run", "--metrics", 0, "-n", 2, mpis.ALL["mpich5"].build(DIES, programs), "ends")
-    assert done.returncode == 0, done.stderr
+    isthmus.well("run", "--metrics", 0, "-n", 2, mpis.ALL["mpich5"].build(DIES, programs), "ends")
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_both_may_end_while_they_are_connected(isthmus, programs, name):
-    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "ends")
-    assert done.returncode == 0, done.stderr
+    isthmus.well("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "ends")

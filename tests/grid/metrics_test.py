@@ -64,17 +64,17 @@ def samples(text: str) -> dict[str, float]:
     [('reach = "gateway"', ""), ('reach = "direct"', "network"), ("", "memory")],
     ids=["gateway", "direct", "memory"],
 )
-def test_what_ranks_send_is_counted_while_they_run(isthmus, tmp_path: Path, reach, way) -> None:
+def test_what_ranks_send_is_counted_while_they_run(
+    isthmus, tmp_path: Path, reach, way, grid_with
+) -> None:
     program = tmp_path / "scrape.py"
     program.write_text(SCRAPE)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID.format(reach=reach))
+    grid = grid_with(GRID.format(reach=reach))
     port = free_port(2)  # one for each agent
     url = f"http://127.0.0.1:{port}/metrics"
     python = mpis.ALL["mpich5"].python
     words = ("-g", grid, "--metrics", port, "-n", 2, python, program)
-    done = isthmus("run", *words, url, "direct" if way else "link", 600_000, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", *words, url, "direct" if way else "link", 600_000)
     sent, _, text = done.stdout.partition("\n")
     found = samples(text)
     direct = f"direct_payload_bytes_total {way}"

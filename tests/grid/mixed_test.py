@@ -40,8 +40,7 @@ def words(
 ) -> list[object]:
     """`claim`: an argument of west's processes."""
     east, west = (mpis.ALL[name].build(source, programs) for name in pair)
-    parts = [*("--on", "east", "-n", 2, east, *arguments), ":"]
-    return [*parts, *("--on", "west", "-n", 2, west, *arguments, *claim.split())]
+    return mpis.on(east=(2, east, *arguments), west=(2, west, *arguments, *claim.split()))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="+".join)
@@ -49,14 +48,12 @@ def test_a_long_double_of_unknown_format_is_refused(
     isthmus, programs: Path, tmp_path: Path, pair
 ) -> None:
     grid = grid_file(tmp_path, POWER)
-    done = isthmus("run", "-g", grid, *words(programs, pair, "x86_64", "ppc64le"))
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", "-g", grid, *words(programs, pair, "x86_64", "ppc64le"))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="+".join)
 def test_long_double_passes_between_alike(isthmus, programs: Path, pair) -> None:
-    done = isthmus("run", *words(programs, pair))
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", *words(programs, pair))
 
 
 @pytest.mark.parametrize("pair", CLAIMING, ids="+".join)
@@ -64,8 +61,7 @@ def test_long_double_passes_between_alike(isthmus, programs: Path, pair) -> None
 def test_long_double_is_converted(isthmus, programs: Path, tmp_path: Path, kind, pair) -> None:
     grid = grid_file(tmp_path, AARCH64)
     command = words(programs, pair, source=MIXED / f"{kind}.c", claim="little")
-    done = isthmus("run", "-g", grid, *command, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", "-g", grid, *command, cwd=tmp_path)
 
 
 def test_the_error_is_fatal_unless_the_program_asks_otherwise(isthmus, tmp_path: Path) -> None:
@@ -110,8 +106,7 @@ def test_clusters_that_are_alike_exchange_it_beside_one_that_is_not(
     program.write_text(THREE)
     grid = grid_file(tmp_path, POWER)
     grid.write_text("[cluster.first]\n" + grid.read_text())
-    done = isthmus("run", "-g", grid, "-n", 3, mpis.ALL["mpich5"].python, program)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-g", grid, "-n", 3, mpis.ALL["mpich5"].python, program)
     assert done.stdout.startswith("True "), done.stdout
     assert "cluster first (x86_64) and another in cluster west (ppc64le)" in done.stdout
 
@@ -121,8 +116,7 @@ def test_clusters_that_are_alike_exchange_it_beside_one_that_is_not(
 def test_every_number_is_converted(isthmus, programs: Path, tmp_path: Path, kind, pair) -> None:
     grid = grid_file(tmp_path, S390X)
     command = words(programs, pair, source=MIXED / f"{kind}.c", claim="big")
-    done = isthmus("run", "-g", grid, *command, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    isthmus.well("run", "-g", grid, *command, cwd=tmp_path)
 
 
 def test_sizes_of_long_that_differ(isthmus, tmp_path: Path) -> None:

@@ -113,6 +113,14 @@ def pythons() -> dict[str, str]:
 WITHOUT_SESSIONS = {"openmpi4"}
 
 
+def on(**parts: Sequence[object]) -> list[object]:
+    """The words of a run on several clusters: of each its ranks, its program and the arguments."""
+    words: list[object] = []
+    for cluster, part in parts.items():
+        words += [*([":"] if words else []), "--on", cluster, "-n", *part]
+    return words
+
+
 def ranks_of(program: Path) -> list[int]:
     """The numbers of ranks that its head names."""
     found = re.search(r"ranks: ([\d ]+)", program.read_text()[:2000])

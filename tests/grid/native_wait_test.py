@@ -88,9 +88,5 @@ def test_a_wait_for_near_ranks_alone_is_the_native_librarys(isthmus, tmp_path: P
         mpi = mpis.ALL[name]
         program = mpis.compile_to(tmp_path / name, mpi.cc, source, "-rdynamic", "-pthread")
         words = [program, tmp_path / f"{name}.met"]
-        done = isthmus(
-            "run", "--on", "east", "-n", "2", *words, ":", "--on", "west", "-n", "1", *words,
-            timeout=240,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        done = isthmus.well("run", *mpis.on(east=(2, *words), west=(1, *words)))
         assert done.stdout == "waited natively\n"

@@ -60,12 +60,10 @@ def talk(folder: Path) -> Path:
     ("reach", "leg"),
     [("", "memory"), ('reach = "direct"', "direct"), ('reach = "gateway"', None)],
 )
-def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, leg):
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID.format(reach=reach))
+def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, leg, grid_with):
+    grid = grid_with(GRID.format(reach=reach))
     python = mpis.ALL["mpich5"].python
-    done = isthmus("run", "-g", grid, "-n", 4, "--stats", python, talk(tmp_path), 100)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-g", grid, "-n", 4, "--stats", python, talk(tmp_path), 100)
     gateways, directly = crossed(done.stderr)
     if leg:  # the first messages go by the gateways, until the conduits stand
         assert gateways + directly[leg] >= 4 * 100 * 300_000, done.stderr
@@ -78,8 +76,7 @@ def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach
 def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path, monkeypatch):
     monkeypatch.setenv("ISTHMUS_REACH", "gateway")
     python = mpis.ALL["mpich5"].python
-    done = isthmus("run", "-n", 2, "--stats", python, talk(tmp_path), 20)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-n", 2, "--stats", python, talk(tmp_path), 20)
     assert not crossed(done.stderr)[1]
 
     monkeypatch.setenv("ISTHMUS_REACH", "memory")
@@ -99,20 +96,17 @@ def test_gateways_share_memory_with_ranks_and_each_other(isthmus, tmp_path, monk
     monkeypatch.setenv("ISTHMUS_REACH", "gateway")
     monkeypatch.setenv("ISTHMUS_DEBUG_LEG", leg)
     python = mpis.ALL["mpich5"].python
-    done = isthmus("run", "-n", 4, "--stats", python, talk(tmp_path), 20)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-n", 4, "--stats", python, talk(tmp_path), 20)
     assert crossed(done.stderr)[0] >= 4 * 20 * 300_000, done.stderr
     links, ranks = shared(done.stderr)
     both = {"east": "2 of 2", "west": "2 of 2"}
     assert (links, ranks) == ((2, both) if leg == "memory" else (0, {})), done.stderr
 
 
-def test_a_link_that_names_a_network_keeps_its_sockets(isthmus, tmp_path):
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID.format(reach='reach = "gateway"\nrate = "10 Gbit/s"'))
+def test_a_link_that_names_a_network_keeps_its_sockets(isthmus, tmp_path, grid_with):
+    grid = grid_with(GRID.format(reach='reach = "gateway"\nrate = "10 Gbit/s"'))
     python = mpis.ALL["mpich5"].python
-    done = isthmus("run", "-g", grid, "-n", 2, "--stats", python, talk(tmp_path), 20)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-g", grid, "-n", 2, "--stats", python, talk(tmp_path), 20)
     assert shared(done.stderr) == (0, {"east": "1 of 1", "west": "1 of 1"}), done.stderr
 
 
@@ -123,9 +117,8 @@ def test_a_gateway_that_only_forwards_shares_memory_too(isthmus, tmp_path):
     )
     grid.write_text(f"[cluster.east]\n[cluster.middle]\n[cluster.west]\n{links}")
     words = [mpis.ALL["mpich5"].python, talk(tmp_path), 20]
-    ends = ["--on", "east", "-n", 1, *words, ":", "--on", "west", "-n", 1, *words]
-    done = isthmus("run", "-g", grid, "--stats", *ends)
-    assert done.returncode == 0, done.stderr
+    ends = mpis.on(east=(1, *words), west=(1, *words))
+    done = isthmus.well("run", "-g", grid, "--stats", *ends)
     assert shared(done.stderr) == (4, {"east": "1 of 1", "west": "1 of 1"}), done.stderr
 
 
@@ -148,14 +141,12 @@ assert libc.memfd_create(b"x", 0) < 0 and ctypes.get_errno() == 1
     ("denied", "memory"), [(("east", "west"), False), (("east",), True), (("west",), True)]
 )
 def test_one_of_two_makes_the_memory_or_gateways_carry_it(isthmus, tmp_path, denied, memory):
-    words: list[object] = []
+    parts = {}
     for cluster in ("east", "west"):
         program = tmp_path / f"{cluster}.py"
         program.write_text(DENIED * (cluster in denied) + TALK)
-        words += [":"] * bool(words)
-        words += ["--on", cluster, "-n", 1, mpis.ALL["mpich5"].python, program, 50]
-    done = isthmus("run", "--stats", *words)
-    assert done.returncode == 0, done.stderr
+        parts[cluster] = (1, mpis.ALL["mpich5"].python, program, 50)
+    done = isthmus.well("run", "--stats", *mpis.on(**parts))
     gateways, directly = crossed(done.stderr)
     assert gateways + directly["memory"] >= 2 * 50 * 300_000
     assert bool(directly["memory"]) is memory, done.stderr
@@ -166,12 +157,8 @@ def test_a_rank_that_cannot_make_memory_keeps_its_socket(isthmus, tmp_path, monk
     program = tmp_path / "denied.py"
     program.write_text(DENIED + TALK)
     other, python = talk(tmp_path), mpis.ALL["mpich5"].python
-    words = [
-        *("--on", "east", "-n", 1, python, program, 50),
-        *(":", "--on", "west", "-n", 1, python, other, 50),
-    ]
-    done = isthmus("run", "--stats", *words)
-    assert done.returncode == 0, done.stderr
+    words = mpis.on(east=(1, python, program, 50), west=(1, python, other, 50))
+    done = isthmus.well("run", "--stats", *words)
     assert shared(done.stderr)[1] == {"west": "1 of 1"}, done.stderr
 
 

@@ -29,10 +29,8 @@ def steady(pbs: Pbs, programs: Path, *options: object) -> Path:  # noqa: F811
     """Sums over all living ranks, which go on. Their files are in the test's folder."""
     where = f'wdir = "{pbs.folder}"'
     pbs.grid.write_text(pbs.grid.read_text().replace("scheduler", f"{where}\nscheduler"))
-    words: list[object] = []
-    for cluster, library in (("east", "mpich4"), ("west", "openmpi4")):
-        program = mpis.ALL[library].build(STEADY, programs)
-        words += [*([":"] if words else []), "--on", cluster, "-n", 2, program, pbs.folder]
+    east, west = (mpis.ALL[library].build(STEADY, programs) for library in ("mpich4", "openmpi4"))
+    words = mpis.on(east=(2, east, pbs.folder), west=(2, west, pbs.folder))
     job = pbs.submit("--survive", *options, *words)
     eventually(lambda: (job / "out").read_text() == "up\n", f"ranks; {(job / 'err').read_text()}")
     return job

@@ -122,8 +122,7 @@ def mixed(programs: Path, tmp_path: Path) -> Callable[..., list[object]]:
         subprocess.run([mpis.ALL[mpi].cc, source, "-o", built[mpi]], check=True)
 
     def words(*more: object) -> list[object]:
-        east = ["--on", "east", "-n", 2, built["openmpi4"], *more]
-        return [*east, ":", "--on", "west", "-n", 2, built["mpich4"], *more]
+        return mpis.on(east=(2, built["openmpi4"], *more), west=(2, built["mpich4"], *more))
 
     return words
 

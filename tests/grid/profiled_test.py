@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -164,65 +163,13 @@ def test_neighbours_intercommunicators_and_handles_that_come_again(
     assert calls(profile, "MPI_Bcast") == [(4, 4, 3, {"-1": 1, "0": 3})]
 
 
-# The awaited rank comes late, after the call has begun, so that the wait lasts: `here` is said, in
-# a file, just before the call that waits.
-AWAITED = r"""
-#include <fcntl.h>
-#include <mpi.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void here(const char* file) { close(open(file, O_CREAT | O_WRONLY, 0600)); }
-static void late(const char* file) {
-  while (access(file, F_OK) != 0) usleep(1000);
-  usleep(600000);
-}
-"""
-WAITS = (
-    AWAITED
-    + r"""
-int main(int argc, char** argv) {
-  int rank, size, got = 0;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (rank == size - 1) {
-    late("far");
-    MPI_Send(&got, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
-  }
-  if (rank == 0) {
-    here("far");
-    MPI_Recv(&got, 1, MPI_INT, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    late("near");
-    MPI_Send(&got, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
-  }
-  if (rank == 1) {
-    here("near");
-    MPI_Recv(&got, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-  if (argc > 2 && rank == 0) MPI_Send(&got, 1, MPI_INT, size, 3, MPI_COMM_WORLD);
-  if (argc > 1 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
-  if (argc > 1) pause();
-  MPI_Finalize();
-  return 0;
-}
-"""
-)
-
-
-def compiled(cc: str, text: str, folder: Path) -> Path:
-    source, built = folder / "waits.c", folder / "waits"
-    source.write_text(text)
-    subprocess.run([cc, source, "-o", built], check=True)
-    return built
-
-
 @pytest.fixture(params=["openmpi4", "mpich4"])
-def waits(request, tmp_path: Path) -> Path:
-    return compiled(mpis.ALL[request.param].cc, WAITS, tmp_path)
+def waits(request, programs) -> Path:
+    return mpis.ALL[request.param].build(PROGRAMS / "waits.c", programs)
 
 
-def test_waits_for_another_cluster_are_told_from_others(profiled, waits) -> None:
-    ranks = profiled("-n", 4, "--wdir", waits.parent, waits)["ranks"]
+def test_waits_for_another_cluster_are_told_from_others(profiled, waits, tmp_path) -> None:
+    ranks = profiled("-n", 4, "--wdir", tmp_path, waits)["ranks"]
     far, near = ranks[0]["calls"]["MPI_Recv"], ranks[1]["calls"]["MPI_Recv"]
     assert far[0] > 0.3
     assert far[1] > 0.8 * far[0]
@@ -231,96 +178,10 @@ def test_waits_for_another_cluster_are_told_from_others(profiled, waits) -> None
     assert ranks[0]["wan"] == pytest.approx(sum(wan for _, wan in ranks[0]["calls"].values()))
 
 
-# Rank 0 waits for a lock that the last rank holds, then for one that its neighbour holds. Then all
-# ranks of the first cluster wait for the end of an exposure epoch of the last rank.
-WINDOWS = (
-    AWAITED
-    + r"""
-static void in_turns(MPI_Win window, int rank, int holder, int target, const char* file) {
-  int one = 1;
-  if (rank == holder) {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
-    MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, window);
-    MPI_Win_flush(target, window);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == holder) {
-    late(file);
-    MPI_Win_unlock(target, window);
-  }
-  if (rank == 0) {
-    here(file);
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
-    MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, window);
-    if (target == 1) MPI_Win_unlock(target, window);  /* near */
-    else { MPI_Win_flush(target, window); MPI_Win_unlock(target, window); }
-  }
-  MPI_Barrier(MPI_COMM_SELF);
-}
-int main(int argc, char** argv) {
-  int rank, size, value = 0, last;
-  MPI_Win window;
-  MPI_Group world, one;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  last = size - 1;
-  MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-  in_turns(window, rank, last, last, "far");
-  MPI_Barrier(MPI_COMM_WORLD);
-  in_turns(window, rank, 1, 1, "near");
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  int other = rank == 0 ? last : 0;
-  MPI_Group_incl(world, 1, &other, &one);
-  if (rank == 0) {
-    MPI_Win_post(one, 0, window);
-    here("exposed");
-    MPI_Win_wait(window);
-  } else if (rank == last) {
-    MPI_Win_start(one, 0, window);
-    late("exposed");
-    MPI_Win_complete(window);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_free(&window);
-  MPI_Finalize();
-  return 0;
-}
-"""
-)
-
-# Every rank writes and reads a file that is in the first cluster.
-FILES = r"""
-#include <mpi.h>
-int main(int argc, char** argv) {
-  static char data[1 << 20];
-  int rank;
-  MPI_File file;
-  MPI_Request request;
-  MPI_Info hints;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Info_create(&hints);
-  MPI_Info_set(hints, "isthmus_share", "false");
-  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
-  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file);
-  for (int i = 0; i < 200; ++i) {
-    MPI_Offset place = (MPI_Offset)rank << 20;
-    MPI_File_write_at(file, place, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
-    MPI_File_get_size(file, &place);
-    MPI_File_iread_at(file, (MPI_Offset)rank << 20, data, sizeof data, MPI_BYTE, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
-  MPI_File_close(&file);
-  MPI_Finalize();
-  return 0;
-}
-"""
-
-
-def test_waits_for_files_of_another_cluster_are_told_from_others(profiled, tmp_path) -> None:
-    program = compiled(mpis.ALL["openmpi4"].cc, FILES, tmp_path)
+def test_waits_for_files_of_another_cluster_are_told_from_others(
+    profiled, programs, tmp_path
+) -> None:
+    program = mpis.ALL["openmpi4"].build(PROGRAMS / "files.c", programs)
     ranks = profiled("-n", 4, program, f"east:{tmp_path / 'data'}")["ranks"]
     for name in ("MPI_File_write_at", "MPI_Wait"):
         near, far = ranks[0]["calls"].get(name, [0, 0]), ranks[3]["calls"][name]
@@ -331,9 +192,9 @@ def test_waits_for_files_of_another_cluster_are_told_from_others(profiled, tmp_p
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
 def test_waits_for_windows_of_another_cluster_are_told_from_others(
-    profiled, tmp_path, library
+    profiled, programs, tmp_path, library
 ) -> None:
-    program = compiled(mpis.ALL[library].cc, WINDOWS, tmp_path)
+    program = mpis.ALL[library].build(PROGRAMS / "windows.c", programs)
     calls = profiled("-n", 4, "--wdir", tmp_path, program)["ranks"][0]["calls"]
     for far in ("MPI_Win_flush", "MPI_Win_wait"):
         assert calls[far][0] > 0.3
@@ -343,43 +204,20 @@ def test_waits_for_windows_of_another_cluster_are_told_from_others(
     assert near < 0.2 * unlocked
 
 
-def test_an_abort_leaves_the_profile_of_who_called_it(profiled, waits) -> None:
-    profile = profiled("-n", 4, "--wdir", waits.parent, waits, "abort", status=7)
+def test_an_abort_leaves_the_profile_of_who_called_it(profiled, waits, tmp_path) -> None:
+    profile = profiled("-n", 4, "--wdir", tmp_path, waits, "abort", status=7)
     assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
     assert profile["missing"] == [1, 2, 3]
 
 
-def test_so_does_an_error(profiled, waits) -> None:
-    profile = profiled("-n", 4, "--wdir", waits.parent, waits, "wrong", "rank", status=6)
+def test_so_does_an_error(profiled, waits, tmp_path) -> None:
+    profile = profiled("-n", 4, "--wdir", tmp_path, waits, "wrong", "rank", status=6)
     assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
 
 
-# Each rank exits without MPI_Finalize, after a child of it has exited.
-EXITS = r"""
-#include <mpi.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char** argv) {
-  int rank, size, status = 1, got = 0;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 1, &got, 1, MPI_INT, (rank + size - 1) % size,
-               1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  const pid_t child = fork();
-  if (child == 0) exit(3);
-  if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 3) _exit(4);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank != 0) pause();
-  exit(5);
-}
-"""
-
-
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
-def test_so_does_an_exit_and_no_child_tells_another(profiled, tmp_path, library) -> None:
-    program = compiled(mpis.ALL[library].cc, EXITS, tmp_path)
+def test_so_does_an_exit_and_no_child_tells_another(profiled, programs, tmp_path, library) -> None:
+    program = mpis.ALL[library].build(PROGRAMS / "exits.c", programs)
     profile = profiled("-n", 4, "--wdir", tmp_path, program, status=5)
     assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
     assert 0 not in profile["missing"]
@@ -390,8 +228,7 @@ def test_the_variable_is_for_the_face_alone(isthmus, tmp_path) -> None:
     python = mpis.ALL["openmpi5"].python
     code = "from mpi4py import MPI; import os; print(*(k for k in os.environ if 'PROFILE' in k))"
     for option in ([], ["--profile", tmp_path / "app.json"]):
-        done = isthmus("run", *option, "-n", 2, python, "-c", code)
-        assert done.returncode == 0, done.stderr
+        done = isthmus.well("run", *option, "-n", 2, python, "-c", code)
         assert "ISTHMUS_PROFILE" not in done.stdout
         assert bool(list(tmp_path.iterdir())) == bool(option)
 

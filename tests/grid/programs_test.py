@@ -158,27 +158,8 @@ def run_on_both(isthmus, programs: Path, program: Path, ranks: int, pair: tuple[
     if pair[0] == pair[1]:
         words = ["-n", ranks, east]
     else:
-        words = [
-            "--on",
-            "east",
-            "-n",
-            ranks - n_west,
-            east,
-            ":",
-            "--on",
-            "west",
-            "-n",
-            n_west,
-            west,
-        ]
-    expect_success(isthmus("run", *words, timeout=240))
-
-
-def expect_success(done) -> None:
-    assert done.returncode == 0, (
-        f"exit status {done.returncode}\n--- stdout\n{done.stdout[-4000:]}"
-        f"\n--- stderr\n{done.stderr[-4000:]}"
-    )
+        words = mpis.on(east=(ranks - n_west, east), west=(n_west, west))
+    isthmus.well("run", *words)
 
 
 def test_c(isthmus, programs, program, ranks, pair):
@@ -190,7 +171,7 @@ def test_c_on_a_map(isthmus, programs, tmp_path, program, ranks, pair):
     grid, ranks_of_all = tmp_path / "grid.toml", tmp_path / "ranks"
     grid.write_text(f"[cluster.east]\nprogram = '{east}'\n[cluster.west]\nprogram = '{west}'\n")
     ranks_of_all.write_text(f"0-{ranks - 1}:2 west\n1-{ranks - 1}:2 east\n")
-    expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=240))
+    isthmus.well("run", "-g", grid, "--map", ranks_of_all, east)
 
 
 @pytest.fixture(scope="session")
@@ -230,4 +211,4 @@ def test_fortran(isthmus, programs, program, ranks, pair):
     ],
 )
 def test_mpi4py(isthmus, programs, library, program, ranks):
-    expect_success(isthmus("run", "-n", ranks, mpis.ALL[library].python, program))
+    isthmus.well("run", "-n", ranks, mpis.ALL[library].python, program)

@@ -20,14 +20,14 @@ PROGRAM = mpis.PROGRAMS / "coll" / "reproducible.c"
 
 def parts(programs: Path, where: dict[str, str]) -> list[object]:
     """One rank or more for each cluster, five together."""
-    words: list[object] = []
+    found: dict[str, tuple[object, ...]] = {}
     left = 5
     for number, (cluster, library) in enumerate(where.items()):
         count = left if number == len(where) - 1 else max(1, 5 // len(where))
         left -= count
         built = mpis.ALL[library].build(PROGRAM, programs)
-        words += [":"] * bool(words) + ["--on", cluster, "-n", count, built, "asked"]
-    return words
+        found[cluster] = (count, built, "asked")
+    return mpis.on(**found)
 
 
 def sums(done) -> str:
@@ -67,9 +67,8 @@ def test_maps(isthmus, programs, known, tmp_path: Path, name: str) -> None:
     compare(known, sums(isthmus("run", "--reproducible", "--map", path, built, "asked")))
 
 
-def test_three_clusters_of_a_grid_file(isthmus, programs, known, tmp_path: Path) -> None:
-    path = tmp_path / "grid.toml"
-    path.write_text(THREE)
+def test_three_clusters_of_a_grid_file(isthmus, programs, known, grid_with) -> None:
+    path = grid_with(THREE)
     words = parts(programs, {"a": "openmpi4", "b": "mpich4", "c": "openmpi4"})
     compare(known, sums(isthmus("run", "-g", path, *words)))
 
@@ -87,6 +86,5 @@ for comm in (MPI.COMM_WORLD, MPI.COMM_SELF.Dup()):
         assert failure.Get_error_class() == MPI.ERR_INFO_VALUE
         print(failure.Get_error_string())
 """
-    done = isthmus("run", "-n", 2, mpis.ALL["mpich5"].python, "-c", program)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-n", 2, mpis.ALL["mpich5"].python, "-c", program)
     assert done.stdout.count('isthmus_reproducible is "yes"; it can be "true" or "false"') == 4

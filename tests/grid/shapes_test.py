@@ -7,7 +7,7 @@ A few of each shape run normally, and all with --all-libraries.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 
 import mpis
@@ -81,14 +81,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("program", "shape", "libraries"), cases(everything))
 
 
-def test_program(isthmus, programs: Path, tmp_path: Path, program: Path, shape, libraries) -> None:
+def test_program(isthmus, programs: Path, grid_with, program: Path, shape, libraries) -> None:
     names = [f"c{number}" for number in range(1, len(shape.ranks) + 1)]
-    grid = tmp_path / "grid.toml"
-    grid.write_text("".join(f"[cluster.{name}]\n" for name in names))
-    parts = []
-    for name, ranks, library in zip(names, shape.ranks, libraries, strict=True):
-        executable = mpis.ALL[library].build(program, programs)
-        parts.append(["--on", name, "-n", ranks, executable])
-    words = [word for part, colon in zip(parts, repeat(":")) for word in (*part, colon)][:-1]
-    done = isthmus("run", "-g", grid, *words, timeout=240)
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n--- stderr\n{done.stderr[-4000:]}"
+    grid = grid_with("".join(f"[cluster.{name}]\n" for name in names))
+    parts = {
+        name: (ranks, mpis.ALL[library].build(program, programs))
+        for name, ranks, library in zip(names, shape.ranks, libraries, strict=True)
+    }
+    isthmus.well("run", "-g", grid, *mpis.on(**parts))

@@ -70,8 +70,7 @@ def parts(request, built: Callable[[str], Path]) -> Callable[..., list[object]]:
 
     def words(*arguments: object) -> list[object]:
         east, west = (built(library) for library in request.param)
-        return ["--on", "east", "-n", 2, east, *arguments, ":", "--on", "west", "-n", 2, west,
-                *arguments]  # fmt: skip
+        return mpis.on(east=(2, east, *arguments), west=(2, west, *arguments))
 
     return words
 
@@ -170,8 +169,7 @@ def test_the_timeline(isthmus, parts, tmp_path, monkeypatch, reach):
     monkeypatch.setenv("ISTHMUS_REACH", reach)
     monkeypatch.setenv("ISTHMUS_COLL", "bcast=magpie,allreduce=magpie")  # by messages
     file = tmp_path / "run.json.gz"
-    done = isthmus("run", "--stats", "--trace", file, *parts(10))
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--stats", "--trace", file, *parts(10))
     assert "trace" not in done.stderr
     line = Timeline(file)
     assert line.about["missing"] == []
@@ -203,8 +201,7 @@ def test_the_timeline(isthmus, parts, tmp_path, monkeypatch, reach):
 def test_what_is_probed_and_what_windows_do_is_in_it(isthmus, programs, tmp_path):
     program = mpis.ALL["mpich4"].build(Path(__file__).parent / "profile" / "probed.c", programs)
     file = tmp_path / "run.json"
-    done = isthmus("run", "--trace", file, "-n", 2, program)
-    assert done.returncode == 0, done.stderr
+    isthmus.well("run", "--trace", file, "-n", 2, program)
     line = Timeline(file)
     received = line.slices("rank 1", "receive")
     sizes = [e["args"]["bytes"] for e in received if e["args"]["of"] == "the program"]
@@ -219,10 +216,9 @@ def test_what_is_probed_and_what_windows_do_is_in_it(isthmus, programs, tmp_path
 
 def test_a_ring_that_overflows_is_told(isthmus, built, tmp_path):
     file = tmp_path / "run.json"
-    done = isthmus(
+    done = isthmus.well(
         "run", "--stats", "--trace", file, "--trace-size", "4KiB", "-n", 2, built("mpich4"), 20
     )
-    assert done.returncode == 0, done.stderr
     found = re.search(r"the trace lacks the first (\d+) events of rank \d", done.stderr)
     assert found
     assert re.search(r"--trace-size \d+KiB would have kept all", done.stderr)
@@ -252,8 +248,7 @@ def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
 def test_processes_that_were_spawned_are_in_it(isthmus, programs, tmp_path):
     program = mpis.ALL["mpich4"].build(mpis.PROGRAMS / "meeting" / "spawn.c", programs)
     file = tmp_path / "run.json"
-    done = isthmus("run", "--stats", "--trace", file, "-n", 4, program, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--stats", "--trace", file, "-n", 4, program)
     line = Timeline(file)
     assert line.counted() == crossed(done.stderr)
     assert any("/" in name.partition(" -> ")[0] for name in line.counted())

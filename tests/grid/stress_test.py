@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import mpis
 import pytest
-from programs_test import MIXED, SINGLE, expect_success
+from programs_test import MIXED, SINGLE
 
 PROGRAM = mpis.PROGRAMS / "progress" / "random.c"
 SHORT, LONG = 150, 2000  # rounds
@@ -23,6 +23,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_progress_at_random(isthmus, programs, pair, rounds):
     east, west = (mpis.ALL[name].build(PROGRAM, programs) for name in pair)
     words = ["--on", "east", "-n", 4, east, rounds, ":", "--on", "west", "-n", 4, west, rounds]
-    done = isthmus("run", *words, timeout=550)
-    expect_success(done)
+    done = isthmus.well("run", *words, timeout=550)
     assert f"passed {rounds} rounds" in done.stdout

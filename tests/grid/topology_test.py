@@ -54,9 +54,8 @@ def test_a_run_on_one_cluster_knows_its_name(isthmus, tell: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "way"), [("", 1), ('reach = "gateway"', 2), ('reach = "direct"', 1)]
 )
-def test_links_are_as_the_grid_file_has_them(isthmus, tmp_path: Path, tell: Path, more, way):
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID.format(more=more))
+def test_links_are_as_the_grid_file_has_them(isthmus, grid_with, tell: Path, more, way):
+    grid = grid_with(GRID.format(more=more))
     done = isthmus("run", "-g", grid, "-n", 3, tell)
     assert done.stdout == (
         "clusters 2; number 2; world at 1; members 2; name 'east'; rank 1 in 0; size 2; "

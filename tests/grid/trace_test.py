@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -29,18 +28,13 @@ int main(int argc, char** argv) {
 
 @pytest.fixture(params=["openmpi4", "mpich4"])
 def program(request, tmp_path: Path) -> Path:
-    source = tmp_path / "program.c"
-    source.write_text(SOURCE)
-    built = tmp_path / "program"
-    subprocess.run([mpis.ALL[request.param].cc, source, "-o", built], check=True)
-    return built
+    return mpis.ALL[request.param].build_text(SOURCE, tmp_path / "program")
 
 
 def test_every_process_leaves_a_trace(isthmus, program, tmp_path, monkeypatch):
     monkeypatch.setenv("ISTHMUS_TRACE", "all")
     monkeypatch.setenv("ISTHMUS_TRACE_DIR", str(tmp_path))
-    done = isthmus("run", "-n", 2, program)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "-n", 2, program)
     files = sorted(tmp_path.glob("*.trace"))
     who = ["agent-east", "agent-west", "rank-0", "rank-1"]
     assert [path.stem.split("-", 2)[2] for path in files] == who

@@ -52,12 +52,8 @@ def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
             mpis.ALL[name].build(mpis.PROGRAMS / program, programs)
             for name in ("openmpi4", "mpich4")
         )
-        done = isthmus(
-            *("run", "--stats", "-g", grid(reach=reach)),
-            *("--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
-            timeout=240,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        parts = mpis.on(east=(2, east), west=(2, west))
+        done = isthmus.well("run", "--stats", "-g", grid(reach=reach), *parts)
         assert re.search(r"east -> west, ucx +│", done.stderr), done.stderr
         assert re.search(r"east -> east's ranks, ucx \(2 of 2\)", done.stderr), done.stderr
         if reach == "direct":
@@ -114,6 +110,5 @@ def test_without_the_library_ucx_is_an_error_and_auto_is_tcp(
     assert done.returncode != 0
     assert "UCX cannot be opened on" in done.stderr
     assert "libucx0" in done.stderr
-    done = isthmus("run", "--stats", "-g", grid("auto", "auto"), "-n", 4, program, timeout=240)
-    assert done.returncode == 0, done.stderr
+    done = isthmus.well("run", "--stats", "-g", grid("auto", "auto"), "-n", 4, program)
     assert "ucx" not in done.stderr

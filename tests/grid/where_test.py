@@ -54,10 +54,7 @@ EXPECTED = [
 @pytest.fixture(params=["openmpi4 gateway", "mpich4 gateway", "mpich4 memory"])
 def running(request, tmp_path: Path) -> Iterator[Running]:
     mpi, reach = request.param.split()
-    source = tmp_path / "stuck.c"
-    source.write_text(SOURCE)
-    built = tmp_path / "stuck"
-    subprocess.run([mpis.ALL[mpi].cc, source, "-o", built], check=True)
+    built = mpis.ALL[mpi].build_text(SOURCE, tmp_path / "stuck")
     with Running(
         [sys.executable, "-m", "isthmus", "run", "-n", "4", built],
         stdout=subprocess.PIPE,

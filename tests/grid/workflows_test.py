@@ -13,7 +13,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, nothing_is_left
-from running import ran
+from running import ran, shell_script
 
 TOOLS = mpis.ROOT / ".venv/workflows/bin"
 SOURCE = """\
@@ -68,10 +68,7 @@ def tool(tmp_path: Path) -> Iterator[Tool]:
     (tmp_path / "solver.c").write_text(SOURCE)
     built = [mpis.ALL["mpich4"].cc, "solver.c", "-o", "solver"]
     subprocess.run(built, cwd=tmp_path, check=True)
-    command = tmp_path / "bin/isthmus"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m isthmus "$@"\n')
-    command.chmod(0o755)
+    command = shell_script(tmp_path / "bin/isthmus", f'exec "{sys.executable}" -m isthmus "$@"')
     mark = uuid.uuid4().hex
     path = f"{command.parent}:{os.environ['PATH']}"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import mpis
 import pytest
+from running import shell_script
 
 PROGRAM = r"""
 #include <mpi.h>
@@ -31,16 +31,7 @@ def library(request) -> mpis.Mpi:
 
 @pytest.fixture
 def program(library: mpis.Mpi, tmp_path: Path) -> Path:
-    (tmp_path / "app.c").write_text(PROGRAM)
-    out = tmp_path / "app"
-    subprocess.run([library.cc, tmp_path / "app.c", "-o", out], check=True, timeout=240)
-    return out
-
-
-def script(path: Path, text: str) -> Path:
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
+    return library.build_text(PROGRAM, tmp_path / "app")
 
 
 def check(done) -> None:
@@ -50,13 +41,13 @@ def check(done) -> None:
 
 def test_found_out(isthmus, program: Path, tmp_path: Path) -> None:
     check(isthmus("run", "-n", 2, "env", "X=1", "nice", program))
-    run = script(tmp_path / "run.sh", 'exec ./app "$@"')
+    run = shell_script(tmp_path / "run.sh", 'exec ./app "$@"')
     check(isthmus("run", "-n", 2, "--wdir", tmp_path, run, "x"))
 
 
 def test_told(isthmus, library: mpis.Mpi, program: Path, tmp_path: Path) -> None:
     """A script that does not name what it starts."""
-    run = script(tmp_path / "run.sh", 'exec "$APP"')
+    run = shell_script(tmp_path / "run.sh", 'exec "$APP"')
     if library.name == "mpiabi5":  # its folder holds a library of MPICH's own ABI, too
         choice = str(min(Path(library.mpirun).parents[1].glob("lib/libmpi_abi.so.*")))
     elif library.mpirun.startswith("/"):
@@ -67,10 +58,8 @@ def test_told(isthmus, library: mpis.Mpi, program: Path, tmp_path: Path) -> None
 
 
 def test_an_error_names_the_remedy(isthmus, tmp_path: Path) -> None:
-    (tmp_path / "app.c").write_text(PROGRAM)
-    app = tmp_path / "app"
-    subprocess.run(["mpicc.mpich", tmp_path / "app.c", "-o", app], check=True, timeout=240)
-    run = script(tmp_path / "run.sh", 'exec "$APP"')
+    app = mpis.ALL["mpich4"].build_text(PROGRAM, tmp_path / "app")
+    run = shell_script(tmp_path / "run.sh", 'exec "$APP"')
     done = isthmus("run", "--mpi", "openmpi", "-n", 2, "-x", f"APP={app}", run)
     assert done.returncode != 0
     assert "isthmus run --mpi" in done.stderr
@@ -88,5 +77,5 @@ def test_a_python_behind_a_script(isthmus, tmp_path: Path) -> None:
     program.write_text(
         "from mpi4py import MPI\nprint(MPI.COMM_WORLD.rank, 'of', MPI.COMM_WORLD.size)\n"
     )
-    run = script(tmp_path / "run.sh", f"exec {python} {program}")
+    run = shell_script(tmp_path / "run.sh", f"exec {python} {program}")
     check(isthmus("run", "-n", 2, run))

@@ -1,6 +1,5 @@
 """Hosts that stand in two networks: one gateway each, and what the network does to them."""
 
-import subprocess
 import sys
 
 import mpis
@@ -56,11 +55,7 @@ DOWN = "ip link set dev $(ip -o -4 address | awk '$4 ~ /^10[.]1[.]/ { print $2 }
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bytes")
-    source, target = folder / "bytes.c", folder / "bytes"
-    source.write_text(SOURCE)
-    subprocess.run([mpis.ALL["openmpi4"].cc, source, "-o", target], check=True)
-    return target
+    return mpis.ALL["openmpi4"].build_text(SOURCE, tmp_path_factory.mktemp("bytes") / "bytes")
 
 
 def exchange(lab, program, zippers, fault="true", rounds=40):

@@ -20,9 +20,8 @@ hosts = "a1"
 """
 
 
-def test_ranks_on_the_hosts_are_in_the_channel(lab, tmp_path) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text(GRID)
+def test_ranks_on_the_hosts_are_in_the_channel(lab, grid_with) -> None:
+    grid = grid_with(GRID)
     source = mpis.ROOT / "tests" / "grid" / "topology" / "channels.c"
     program = mpis.ALL["openmpi4"].build(source, grids.BUILT)
     run = [sys.executable, "-m", "isthmus", "run", "--timeout", 200, "-g", grid, "-n", 4, program]

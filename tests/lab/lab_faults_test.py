@@ -1,14 +1,9 @@
 """A few rows of `make faults` (tests/faults/table), which has them all."""
 
 import os
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "faults" / "table"))
 
 import faults
+import pytest
 from rows import LIBRARIES, ROWS
 
 

@@ -1,6 +1,5 @@
 """Files that far processes write and read while the link is cut for a moment."""
 
-import subprocess
 import sys
 
 import mpis
@@ -43,9 +42,8 @@ int main(int argc, char** argv) {
 
 def test_a_link_that_is_cut_for_a_moment(standing, tmp_path):
     lab = standing("hablot", "--nodes", "1")
-    source, program, file = tmp_path / "cut.c", tmp_path / "cut", tmp_path / "file"
-    source.write_text(SOURCE)
-    subprocess.run([mpis.ALL["mpich4"].cc, source, "-o", program], check=True)
+    program = mpis.ALL["mpich4"].build_text(SOURCE, tmp_path / "cut")
+    file = tmp_path / "file"
     isthmus = f"{sys.executable} -m isthmus lab"
     cut = f"{isthmus} cut a-b && {{ (sleep 2; {isthmus} restore a-b) >/dev/null 2>&1 & }}"
     done = lab.exec(

@@ -1,8 +1,8 @@
 """Isthmus end to end on emulated wide-area networks: every testbed and every library meets
 programs of every kind. lab_programs_test.py has all programs on all testbeds."""
 
-import subprocess
 import sys
+from functools import cache
 
 import grids
 import mpis
@@ -96,21 +96,12 @@ int main(int argc, char **argv) {
 """
 
 
-def compiled(folder, text, mpi):
-    program = folder / mpi
-    if not program.exists():
-        source = folder / "program.c"
-        source.write_text(text)
-        subprocess.run([mpis.ALL[mpi].cc, source, "-o", program], check=True)
-    return program
-
-
 @pytest.fixture(scope="module")
 def where(tmp_path_factory):
     """The program that says where its ranks are, for a library. A number of seconds also makes it
     say so when a round trip from the first rank to the last takes less."""
     folder = tmp_path_factory.mktemp("where")
-    return lambda mpi: compiled(folder, WHERE, mpi)
+    return cache(lambda mpi: mpis.ALL[mpi].build_text(WHERE, folder / mpi))
 
 
 def on_their_nodes(sites, count):
@@ -192,20 +183,19 @@ def test_daemons_of_a_native_job_have_folders_that_are_their_nodes_alone(standin
 def test_ranks_that_end_at_different_times(standing, tmp_path):
     """MPICH 4.0 over UCX hangs there when it is left alone."""
     lab = standing("hablot", *grids.SIZES["hablot"])
-    program = compiled(tmp_path, LATE, M4)
+    program = mpis.ALL[M4].build_text(LATE, tmp_path / M4)
     words = [sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", "mpich", "-n", 2, program]
     assert lines(lab.exec("timeout", 200, *words)) == []
 
 
-def test_ranks_of_a_grid_that_end_at_different_times(standing, tmp_path):
+def test_ranks_of_a_grid_that_end_at_different_times(standing, tmp_path, grid_with):
     """MPICH 4.0 over UCX hangs in two of three such runs where it is left alone; the lab's own
     remedy is not preloaded here."""
     lab = standing("hablot", "--nodes", 4)
-    grid = tmp_path / "grid.toml"
-    grid.write_text(
+    grid = grid_with(
         '[cluster.a]\nhost = "a0"\nhosts = "a[1-4]"\n[cluster.b]\nhost = "b0"\nhosts = "b[1-4]"\n'
     )
-    program = compiled(tmp_path, CLOSES_LATE, M4)
+    program = mpis.ALL[M4].build_text(CLOSES_LATE, tmp_path / M4)
     for _ in range(4):
         assert lines(isthmus(lab, "run", "--timeout", 200, "-g", grid, "-n", 8, program)) == []
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import grids
 import mpis
 import pytest
-from conftest import StandingLab
+from labs import StandingLab
 from waiting import eventually
 
 WALLS = [*("--set", "site.a.firewall=outgoing"), *("--set", "site.c.firewall=outgoing")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -27,10 +26,8 @@ int main(int argc, char** argv) {
 
 
 def test_messages_take_the_networks_delay(lab, tmp_path: Path) -> None:
-    source = tmp_path / "program.c"
-    source.write_text(SOURCE)
-    program, file = tmp_path / "program", tmp_path / "run.json.gz"
-    subprocess.run([mpis.ALL["openmpi4"].cc, source, "-o", program], check=True)
+    program = mpis.ALL["openmpi4"].build_text(SOURCE, tmp_path / "program")
+    file = tmp_path / "run.json.gz"
     run = [sys.executable, "-m", "isthmus", "run", "--stats", "--trace", file, "-n", 4, program]
     done = lab("run", "hablot", "--", *run)
     assert done.returncode == 0, done.stderr

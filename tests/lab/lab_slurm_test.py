@@ -57,6 +57,7 @@ def test_ranks_under_srun(queues, hello, libraries):
 
 
 BOUND = """
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -83,10 +84,8 @@ PLACES = {"": (FILLED, 2), "--bind-to core": (FILLED, 1), "--map-by node": (IN_T
 
 def test_bound(lab, tmp_path):
     """The name is short, since paths of sockets below tmp_path have it."""
-    (tmp_path / "bound.c").write_text("#define _GNU_SOURCE\n" + BOUND)
     for mpi in (O4, M4):
-        command = [mpis.ALL[mpi].cc, "bound.c", "-o", mpi]
-        subprocess.run(command, cwd=tmp_path, check=True)
+        mpis.ALL[mpi].build_text(BOUND, tmp_path / mpi)
     run = shlex.join([*ISTHMUS, "run", "--timeout", "100"])
     lines = [f"cd {tmp_path}"]
     for number, options in enumerate(PLACES):
@@ -177,11 +176,10 @@ def test_nothing_is_left(lab):
     assert not list(Path("/tmp").glob("spmix_appdir_0_*"))
 
 
-def test_inside_an_allocation(queues, hello, tmp_path):
+def test_inside_an_allocation(queues, hello, grid_with):
     """Ranks are a step of it, on the hosts of the grid file; the other cluster queues a job."""
     text = on(queues, "a", "sh", "-c", "cat $ISTHMUS_GRID")
-    grid = tmp_path / "grid.toml"
-    grid.write_text(text.replace('host = "a0"\n', 'hosts = "a[1-2]"\n'))
+    grid = grid_with(text.replace('host = "a0"\n', 'hosts = "a[1-2]"\n'))
     parts = ["--on", "a", "-n", 2, hello(O4), ":", "--on", "b", "-n", 2, hello(M4)]
     done = queues.labs(
         "exec", "--lab", queues.id, "--on", "a0", "--", "salloc", "-n", 2,

@@ -60,10 +60,9 @@ OMPI_MCA_mpi_yield_when_idle = "1"
 """
 
 
-def test_a_cluster_of_narrow_bisection_is_told(lab, tmp_path):
+def test_a_cluster_of_narrow_bisection_is_told(lab, grid_with):
     """Two sites as one cluster: the wire between them carries as much as one of four links."""
-    grid = tmp_path / "grid.toml"
-    grid.write_text(WHOLE)
+    grid = grid_with(WHOLE)
     tune = [sys.executable, "-m", "isthmus", "tune", "-g", grid, "--passes", 1]
     wire = ["--set", "wan.rate=100 Mbit/s", "--set", "wan.delay=0.1 ms"]
     done = lab("run", "matsuda", "--nodes", 4, *wire, "--", *tune, "--mpicc", "mpicc.openmpi")

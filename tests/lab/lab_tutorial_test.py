@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from running import ran
+from running import ran, shell_script
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Measuring and queues take their time; other tests have them.
@@ -41,10 +41,7 @@ def write_files(page: str, folder: Path) -> None:
 def with_command(folder: Path) -> str:
     """A PATH on which `isthmus` is this project's."""
     bin_folder = folder / "bin"
-    bin_folder.mkdir()
-    script = bin_folder / "isthmus"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m isthmus "$@"\n')
-    script.chmod(0o755)
+    shell_script(bin_folder / "isthmus", f'exec {shlex.quote(sys.executable)} -m isthmus "$@"')
     return f"{bin_folder}:{os.environ['PATH']}"
 
 

@@ -108,6 +108,11 @@ def exchange(tmp_path: Path, lab):
     return start
 
 
+def in_the_midst(process) -> None:
+    """Until the program is under way."""
+    assert process.stdout.readline().startswith("round")
+
+
 def finish(process, timeout=240):
     out, err = process.communicate(timeout=timeout)
     assert process.returncode == 0, out + err
@@ -123,8 +128,7 @@ def streams(stats: str) -> list[int]:
 
 def test_a_link_that_is_cut_for_five_seconds(exchange, lab):
     process = exchange([], 12, 16)
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     name = lab.folders[0].name
     assert lab("cut", "a-b", "--lab", name).returncode == 0
     time.sleep(5)
@@ -149,8 +153,7 @@ echo $total
 
 def test_connections_that_are_reset_again_and_again(exchange, lab):
     process = exchange([], 40, 16)
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     name = lab.folders[0].name
     done = lab("exec", "--lab", name, "--on", "a0", "--", "sh", "-c", RESET.format(turns=8))
     assert done.returncode == 0, (done.stderr, process.communicate())
@@ -161,8 +164,7 @@ def test_connections_that_are_reset_again_and_again(exchange, lab):
 
 def test_one_of_two_gateways_loses_its_link_for_good(exchange, lab):
     process = exchange(["--nodes", "2", "--set", "site.*.gateways=2"], 30, 16)
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     hole = "ip route add blackhole $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }')"
     done = lab("exec", "--lab", lab.folders[0].name, "--on", "a1", "--", "sh", "-c", hole)
     assert done.returncode == 0, done.stderr
@@ -182,8 +184,7 @@ def test_direct_conduits_that_die_leave_their_frames_to_the_gateways(exchange, l
     grid = tmp_path / "direct.toml"
     sed = f"sed '/^\\[\\[link\\]\\]/a reach = \"direct\"' $ISTHMUS_GRID >{grid}"
     process = exchange([], 30, 16, grid=f"$({sed}; echo {grid})")
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     name = lab.folders[0].name
     done = lab("exec", "--lab", name, "--on", "a1", "--", "sh", "-c", how)
     assert done.returncode == 0, done.stderr
@@ -224,8 +225,7 @@ def test_a_link_has_a_congestion_control_of_its_own(exchange, lab, tmp_path):
     grid = tmp_path / "reno.toml"
     sed = f"sed '/^\\[\\[link\\]\\]/a congestion = \"reno\"' $ISTHMUS_GRID >{grid}"
     process = exchange(["--set", "tcp.congestion=cubic"], 40, 16, f"$({sed}; echo {grid})")
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     asked = "ss -tniHO state established dst $(getent ahostsv4 {} | awk 'NR == 1 {{ print $1 }}')"
     for node, other in (("a0", "b0"), ("b0", "a0")):
         words = ("exec", "--lab", lab.folders[0].name, "--on", node, "--", "sh", "-c")
@@ -257,8 +257,7 @@ def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab, tmp_pat
     grid = tmp_path / "grid.toml"
     hasty = f"$(sed '1i patience = \"12 s\"' $ISTHMUS_GRID > {grid}; echo {grid})"
     process = exchange([], 1000, 16, grid=hasty)
-    assert process.stdout
-    assert process.stdout.readline().startswith("round")
+    in_the_midst(process)
     assert lab("cut", "a-b", "--lab", lab.folders[0].name).returncode == 0
     _, err = process.communicate(timeout=240)
     assert process.returncode != 0

@@ -1,7 +1,6 @@
 """Shared parts of the tests of real Slurms: a program, and questions to a site."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -37,9 +36,8 @@ INSTALLED = pytest.mark.skipif(
 
 def built(folder: Path) -> Path:
     """HELLO of each library, by its name in the folder."""
-    (folder / "hello.c").write_text(HELLO)
     for mpi in (O4, O5, M4, M5):
-        subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
+        mpis.ALL[mpi].build_text(HELLO, folder / mpi)
     return folder
 
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import uuid
 import venv
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import ran
-
-sys.path.append(str(Path(__file__).parents[1] / "faults"))
-
 from faulty import AS_ROOT, Sshd
 from marks import MARK, nothing_is_left
+from running import ran
 from wheels import HERE, Isthmus, wheel_of
 
 _COMPILERS = re.compile(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from faulty import Sshd, check
+from running import shell_script
 from wheels import ROOT, Isthmus
 
 LIMIT = 25 * 2**20  # three faces, isthmusd and OpenSSL
@@ -38,10 +39,10 @@ def test_hosts_need_no_prefix(
 def test_another_version_there(
     command: Isthmus, launcher_alone: Path, sshd: Sshd, home: Path, tmp_path: Path
 ) -> None:
-    there = home / "isthmus" / "bin" / "isthmusd"
-    there.parent.mkdir(parents=True)
-    there.write_text('#!/bin/sh\necho \'{"op": "hello", "version": "0.0.9"}\'\nexec cat\n')
-    there.chmod(0o755)
+    shell_script(
+        home / "isthmus" / "bin" / "isthmusd",
+        'echo \'{"op": "hello", "version": "0.0.9"}\'\nexec cat',
+    )
     (tmp_path / "grid.toml").write_text(GRID)
     done = command(launcher_alone, "run", "-g", "grid.toml", "-n", 2, "true", ISTHMUS_SSH=sshd.ssh)
     check(

@@ -1,0 +1,11 @@
+/* The awaited rank comes late, after the call has begun, so that the wait lasts: `here` is said, in
+   a file, just before the call that waits. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void here(const char* file) { close(open(file, O_CREAT | O_WRONLY, 0600)); }
+static void late(const char* file) {
+  while (access(file, F_OK) != 0) usleep(1000);
+  usleep(600000);
+}
