@@ -11,7 +11,7 @@ from isthmus.cli.cli import main
 from isthmus.grid.grid import parse as parse_grid
 from isthmus.measuring.program import whole
 from isthmus_lab.bench.app import figures, limits, play, programs
-from isthmus_lab.bench.app.command import _delays, _words
+from isthmus_lab.bench.app.command import _delays
 from isthmus_lab.bench.app.contestants import IsthmusApp, NativeApp, execute, hosts_of
 from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT, Setup
 from isthmus_lab.bench.app.options import Options
@@ -288,19 +288,6 @@ def test_pictures(tmp_path: Path):
 def test_delays():
     assert _delays("0,1.5,20ms") == ["0 ms", "1.5 ms", "20 ms"]
     assert _delays(None) == []
-
-
-def test_options_go_into_the_lab():
-    options = Options(
-        quick=True, klass="W", programs=("a=b c",), time="-(x)", ranks=(4, 8), tune=False,
-        names=("-n",), layouts=(SPLIT,),
-    )  # fmt: skip
-    words = _words(options)
-    assert "--quick" in words
-    assert "--no-tune" in words
-    assert "--time=-(x)" in words
-    assert words[words.index("-n") + 1] == "4,8"
-    assert words[words.index("--program") + 1] == "a=b c"
 
 
 @pytest.mark.parametrize(

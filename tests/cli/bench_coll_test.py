@@ -37,9 +37,6 @@ def results(*runs: CollRun, **wires: Wires) -> CollResults:
     return CollResults({key: key for key in labels}, list(runs), [], wires or {"": WIRES})
 
 
-# -- tasks ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "task",
     [
@@ -67,9 +64,6 @@ def test_sizes_suit_sums_of_doubles_and_memory(collective):
     sizes = tasks.sizes_of(collective)
     assert all(size % 8 == 0 for size in sizes)
     assert max(sizes) * (16 if collective in tasks.BLOCKS else 1) <= 32_000_000
-
-
-# -- figures --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -157,9 +151,6 @@ def test_nonsense_of_the_program_is_refused(change):
     good = run("x", CollTask("bcast", 8, 1), 1.0).as_json()
     with pytest.raises(ValueError, match=r"."):
         run_from_json({**good, **change})
-
-
-# -- the plan -------------------------------------------------------------------------------------
 
 
 def world(**more) -> IsthmusWorld:
@@ -252,9 +243,6 @@ def test_variants_of_a_testbed():
         variants.of_testbed("matsuda", False, ("los",))
 
 
-# -- limits ---------------------------------------------------------------------------------------
-
-
 def judged(name: str, found: CollResults) -> Verdict:
     (limit,) = [limit for limit in LIMITS if limit.name == name]
     return judge([limit], found)[0]
@@ -342,9 +330,6 @@ def test_figures(tmp_path: Path):
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
-# -- the command line -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -353,6 +338,10 @@ def test_figures(tmp_path: Path):
         (["--size", "12"], "must be a size"),
         (["--size", "12 B"], "multiples of 8"),
         (["-n", "1"], "-n"),
+        (["-n", "2,1"], "-n 2,1"),
+        (["-n", "x"], "-n x"),
+        (["-n", "2,4", "--quick"], "-n 2,4"),
+        (["--equally"], "--equally needs -n"),
         (["--variant", "plain"], "--variant needs --testbed"),
         (["--only", "nobody"], "unknown contestant; contestants are '"),
         (["--collective", "bkast"], "unknown; collectives are"),
@@ -361,9 +350,6 @@ def test_figures(tmp_path: Path):
 def test_wrong_words_end_in_a_sentence(words, said, capsys):
     assert main(["bench", "coll", *words]) == 2
     assert said in capsys.readouterr().err
-
-
-# -- numbers of ranks -----------------------------------------------------------------------------
 
 
 def test_numbers_of_ranks_are_variants():
@@ -387,24 +373,10 @@ def test_ranks_are_shared_out_equally():
 
 def test_times_are_drawn_over_the_number_of_ranks(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    results = CollResults({"isthmus": "Isthmus"})
-    for ranks in (2, 4):
-        for collective in ("barrier", "bcast"):
-            task = CollTask(collective, 0 if collective == "barrier" else 8, 1)
-            variant = variants.of_ranks("", ranks)
-            results.runs.append(
-                CollRun("isthmus", 0, task, ranks, (1e-3,), (1e-3,), variant=variant)
-            )
-    names = {path.name for path in figures.coll(results, "zipper", tmp_path)}
+    runs = [
+        run("isthmus", task, 1e-3, ranks=ranks, variant=variants.of_ranks("", ranks))
+        for ranks in (2, 4)
+        for task in (CollTask("barrier", 0, 1), CollTask("bcast", 8, 1))
+    ]
+    names = {path.name for path in figures.coll(results(*runs), "zipper", tmp_path)}
     assert {"barrier-on-zipper-over-ranks.png", "bcast-of-8-B-on-zipper-over-ranks.svg"} <= names
-
-
-@pytest.mark.parametrize("words", [["-n", "2,1"], ["-n", "x"], ["-n", "2,4", "--quick"]])
-def test_numbers_that_are_none(words, capsys):
-    assert main(["bench", "coll", *words]) == 2
-    assert f"-n {words[1]}" in capsys.readouterr().err
-
-
-def test_equal_shares_are_of_a_number(capsys):
-    assert main(["bench", "coll", "--equally"]) == 2
-    assert "--equally needs -n" in capsys.readouterr().err

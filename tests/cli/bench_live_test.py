@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from faulty import Sshd
 from marks import MARK, marked_processes
 from ports import free_port
 from running import ran
@@ -23,10 +24,6 @@ from isthmus.measuring.tasks import MIB, Task, one_way
 from isthmus_lab.bench import proxies
 from isthmus_lab.bench.contestants import IsthmusRun, PlainTcp
 from isthmus_lab.measuring.place import Place, loopback, of_grid
-
-sys.path.append(str(Path(__file__).parents[1] / "faults"))
-
-from faulty import Sshd
 
 PYTHON = str(Path(__file__).parents[2] / "python")
 TASKS = [
@@ -77,14 +74,13 @@ def test_plain_tcp_over_proxies(tool, throughout):
     check(PlainTcp(place, way=chain).measure(TASKS, 0))
 
 
-def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch):
+def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch, grid_with):
     sshd = Sshd(tmp_path)
     monkeypatch.setenv("ISTHMUS_SSH", sshd.ssh)
     prefix = tmp_path / "prefix"
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin" / "isthmus-tcpbench").symlink_to(find_tcpbench())
-    file = tmp_path / "grid.toml"
-    file.write_text(f"[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n")
+    file = grid_with(f"[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n")
     try:
         check(PlainTcp(of_grid(file, None)).measure(TASKS, 0))
     finally:
@@ -111,9 +107,8 @@ def test_a_pair_inside_a_cluster(tmp_path: Path):
     check(ours.measure(MPI_TASKS, 0), MPI_TASKS)
 
 
-def test_a_program_that_is_not_there(tmp_path: Path):
-    file = tmp_path / "grid.toml"
-    file.write_text(write(loopback().grid))
+def test_a_program_that_is_not_there(grid_with):
+    file = grid_with(write(loopback().grid))
     nothing = IsthmusRun(loopback(), "isthmus", "Isthmus", file, ("/no/such", "/no/such"))
     with pytest.raises(RunError, match="/no/such"):
         nothing.measure(TASKS, 0)

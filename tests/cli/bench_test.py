@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import shell_script
 from waiting import eventually
 
 from isthmus.base.errors import RunError
@@ -16,7 +17,7 @@ from isthmus.measuring import program
 from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
-from isthmus_lab.bench import gridfile, p2p
+from isthmus_lab.bench import gridfile, labs, p2p
 from isthmus_lab.measuring import machine, place
 
 # -- the command line -----------------------------------------------------------------------------
@@ -51,9 +52,8 @@ def test_wrong_words_end_in_a_sentence(words, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_clusters_that_are_not_in_the_grid(tmp_path: Path, capsys):
-    file = tmp_path / "grid.toml"
-    file.write_text("[cluster.lyon]\n[cluster.tsukuba]\n")
+def test_clusters_that_are_not_in_the_grid(grid_with, capsys):
+    file = grid_with("[cluster.lyon]\n[cluster.tsukuba]\n")
     assert main(["bench", "p2p", "-g", str(file), "--between", "lyon,tsukubo"]) == 2
     assert "did you mean 'tsukuba'?" in capsys.readouterr().err
     file.write_text("[cluster.lyon]\n")
@@ -176,12 +176,13 @@ def test_one_that_gives_nothing_makes_the_status_even_without_limits(contest, ca
     assert (status, data["failed"]) == (1, ["iperf3-1"])
 
 
-def test_an_alias_of_the_ssh_configuration_is_no_name_of_a_host(tmp_path: Path, monkeypatch):
+def test_an_alias_of_the_ssh_configuration_is_no_name_of_a_host(
+    tmp_path: Path, monkeypatch, grid_with
+):
     config = tmp_path / "config"
     config.write_text("Host site\nHostName login.site.example\n")
     monkeypatch.setenv("ISTHMUS_SSH", f"ssh -F {config}")
-    grid = tmp_path / "grid.toml"
-    grid.write_text("[cluster.here]\n[cluster.there]\nhost = 'me@site'\n")
+    grid = grid_with("[cluster.here]\n[cluster.there]\nhost = 'me@site'\n")
     ends = place.of_grid(grid, None).ends
     assert [end.address for end in ends] == ["127.0.0.1", "login.site.example"]
     assert ends[1].host == "me@site"
@@ -267,9 +268,7 @@ def test_no_compiler():
 
 def test_a_compiler_that_fails(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    mpicc = tmp_path / "mpicc"
-    mpicc.write_text("#!/bin/sh\necho 'p2p.c: it is Monday' >&2\nexit 1\n")
-    mpicc.chmod(0o755)
+    mpicc = shell_script(tmp_path / "mpicc", "echo 'p2p.c: it is Monday' >&2\nexit 1")
     with pytest.raises(RunError, match="it is Monday"):
         program.prepare(str(mpicc))
     assert list((tmp_path / "cache").rglob("*.c")) == []
@@ -278,12 +277,11 @@ def test_a_compiler_that_fails(tmp_path: Path, monkeypatch):
 def test_compiled_once(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     count = tmp_path / "count"
-    mpicc = tmp_path / "mpicc"
-    mpicc.write_text(
-        f'#!/bin/sh\n[ "$1" = -show ] && exit\necho x >>{count}\n'
-        'while [ "$1" != -o ]; do shift; done; touch "$2"; chmod +x "$2"\n'
+    mpicc = shell_script(
+        tmp_path / "mpicc",
+        f'[ "$1" = -show ] && exit\necho x >>{count}\n'
+        'while [ "$1" != -o ]; do shift; done; touch "$2"; chmod +x "$2"',
     )
-    mpicc.chmod(0o755)
     first = program.prepare(str(mpicc))
     assert first == program.prepare(str(mpicc))
     assert os.access(first, os.X_OK)
@@ -337,9 +335,8 @@ def test_clusters_may_have_plain_legs():
     assert plain.link == grid.link
 
 
-def test_ends_of_a_grid(tmp_path: Path):
-    file = tmp_path / "grid.toml"
-    file.write_text(GRID)
+def test_ends_of_a_grid(grid_with):
+    file = grid_with(GRID)
     near, far = place.of_grid(file, None).ends
     assert (near.host, near.address, near.port) == ("me@frontend.lyon.example", "192.0.2.10", 7400)
     assert (far.host, far.address, far.port) == (None, "127.0.0.1", 0)
@@ -347,3 +344,37 @@ def test_ends_of_a_grid(tmp_path: Path):
         "tsu.kuba",
         "lyon",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "inside"),
+    [
+        (
+            "p2p --testbed lossy --set wan.loss=0 --size 64KiB --size 8B --seconds 1.5",
+            "p2p --size=64KiB --size=8B --seconds=1.5",
+        ),
+        (
+            "app --testbed hablot16 -n 4,8 --class W --layout split --time=-(x) --program=-n"
+            " --no-tune --delay 1ms --quick --json x",
+            "app -n 4,8 --quick --class=W --program=-n --time=-(x) --layout=split --no-tune",
+        ),
+        (
+            "coll --testbed matsuda --variant plain -n 4 --equally --collective scan --only x",
+            "coll --equally --only=x --collective=scan -n 4",
+        ),
+        ("cost --testbed room --loops 2 --only tcp --html x", "cost --loops=2 --only=tcp"),
+        ("rma --testbed hablot --rounds 2 --passes 3", "rma --rounds=2 --passes=3"),
+        ("io --testbed hablot --size 1GiB --folder /x", "io --size=1GiB --folder=/x"),
+    ],
+)
+def test_options_go_into_the_lab(words, inside, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = []
+
+    def measure_inside(testbed, lab, words):
+        told.append(" ".join(words))
+        raise RunError("that will do")
+
+    monkeypatch.setattr(labs, "measure_inside", measure_inside)
+    assert main(["bench", *words.split()]) == 1
+    assert told == [inside]

@@ -51,6 +51,7 @@ def bench() -> None:
 
 @bench_app.command("p2p")
 def p2p_(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     grid: Annotated[
         Path | None,
@@ -165,7 +166,7 @@ def p2p_(
         raise UsageError("--between and --within exclude each other")
     out = Output(json_file, html_file, figures_folder)
     if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options, within, between, set_ or [])
+        name, results = _in_labs(testbed, context, within, set_ or [])
     else:
         place = inside_lab(within=within) if within else common.place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
@@ -209,32 +210,14 @@ def _measure(place: Place, options: p2p.Options) -> Results:
 
 
 def _in_labs(
-    testbed: str,
-    options: p2p.Options,
-    within: str | None,
-    between: str | None,
-    changes: list[str],
+    testbed: str, context: typer.Context, within: str | None, changes: list[str]
 ) -> tuple[str, Results]:
     name, model = testbeds.load(testbed)
     if within:
         check_within(within, name, model.site)
-    words = ["p2p", "--rounds", str(options.rounds), "--passes", str(options.passes)]
-    words += ["--quick"] if options.quick else []
-    words += common.again(
-        [
-            ("--native", options.mpis),
-            ("--only", options.only),
-            ("--size", [f"{size} B" for size in options.sizes]),
-            ("--stream-size", [f"{size} B" for size in options.stream_sizes]),
-            ("--figure", options.figures),
-        ]
-    )
-    words += ["--within", within] if within else []
-    words += ["--between", between] if between else []
-    words += ["--traffic"] if options.traffic else []
-    words += ["--seconds", str(options.seconds)]
+    changed = [word for change in changes for word in ("--set", change)]
+    words = labs.words_inside(context)
     results = Results()
-    changed = common.again([("--set", changes)])
     for variant, lab in p2p.variants(testbed, within):
         results.merge(labs.measure_inside(testbed, [*lab, *changed], words), variant)
     return f"{name}-inside-{within}" if within else name, results

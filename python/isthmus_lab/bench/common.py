@@ -4,7 +4,6 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -126,11 +125,6 @@ def numbers(text: str | None) -> tuple[int, ...]:
     if not all(word.strip().isdigit() and int(word) >= 2 for word in words):
         raise UsageError(f"-n {text}: must be numbers of at least 2, such as 4,8,16")
     return tuple(dict.fromkeys(int(word) for word in words))
-
-
-def again(words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Writes options that may be repeated back into a command line."""
-    return [word for flag, values in words for value in values for word in (flag, value)]
 
 
 def facts(name: str) -> dict[str, Any]:

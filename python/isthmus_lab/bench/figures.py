@@ -1,51 +1,18 @@
 """Figures like those of Hablot et al. (2 to 4): bandwidth over message size, and latency."""
 
-from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from isthmus.base.errors import UsageError
 from isthmus.measuring.tasks import ONE_WAY
+from isthmus_lab.bench.chart import Chart, folder_for, pyplot, save
 from isthmus_lab.bench.report import size_text
 from isthmus_lab.measuring.results import Results
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import where_measured
 
 FEW = 4  # sizes that all have a mark on the axis
 _TICKS = 4  # powers of two between marks of the size axis
 FLOWS = {"stream": "one way", "bidirectional": "both ways"}
-
-
-def check() -> None:
-    """UsageError if matplotlib is missing."""
-    pyplot()
-
-
-def can_draw() -> bool:
-    return find_spec("matplotlib") is not None
-
-
-def pyplot() -> Any:
-    """matplotlib's, without a screen; UsageError if it is missing."""
-    try:
-        import matplotlib  # noqa: PLC0415  (only used here, and slow to load)
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot as found  # noqa: PLC0415
-    except ImportError:
-        raise UsageError(
-            "--figures needs matplotlib, which is not installed here",
-            "Run: pip install matplotlib. Or use --json, which has every sample.",
-        ) from None
-    return found
-
-
-def folder_for(folder: Path) -> None:
-    """Makes the folder if it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--figures {folder}: cannot make the folder: {error.strerror}") from None
 
 
 def p2p(results: Results, name: str, folder: Path) -> list[Path]:
@@ -91,19 +58,12 @@ def _of_variant(results: Results, name: str, folder: Path) -> list[Path]:
 
 def rates(curves: Mapping[str, Mapping[int, float]], title: str, path: Path) -> list[Path]:
     """Bytes per second over the size, by label; nothing for a single size."""
-    curves = {label: points for label, points in curves.items() if len(points) > 1}
-    if not curves:
-        return []
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    for label, points in curves.items():
-        axes.plot(list(points), [8e-6 * rate for rate in points.values()], "o-", label=label)
-    _size_axis(axes, sorted({size for points in curves.values() for size in points}))
-    axes.set_ylabel("bandwidth, Mbit/s (best round)")
-    axes.set_ylim(bottom=0)
-    axes.set_title(title)
-    axes.legend(fontsize="small")
-    return save(plot, figure, path)
+    drawn = [
+        (label, {"marker": "o"}, {size: 8e-6 * rate for size, rate in points.items()})
+        for label, points in curves.items()
+        if len(points) > 1
+    ]
+    return _over_size(drawn, title, "bandwidth, Mbit/s (best round)", path) if drawn else []
 
 
 def times(
@@ -113,26 +73,35 @@ def times(
     what: str = "half a round trip",
 ) -> list[Path]:
     """Seconds over the size, by label."""
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    for label, points in curves.items():
-        style = "k:" if label.startswith("sum") else "o-"
-        axes.plot(list(points), [1e6 * t for t in points.values()], style, label=label)
-    _size_axis(axes, sorted({size for points in curves.values() for size in points}))
-    axes.set_yscale("log")
-    axes.set_ylabel(f"{what}, us (minimum)")
-    axes.set_title(title)
-    axes.legend(fontsize="small")
-    return save(plot, figure, path)
+    sums = {"color": "black", "linestyle": ":"}
+    drawn = [
+        (label, sums if label.startswith("sum") else {"marker": "o"},
+         {size: 1e6 * time for size, time in points.items()})
+        for label, points in curves.items()
+    ]  # fmt: skip
+    return _over_size(drawn, title, f"{what}, us (minimum)", path, log=True)
 
 
-def save(plot: Any, figure: Any, path: Path) -> list[Path]:
-    """As PNG and SVG; closes the figure."""
-    files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
-    for file in files:
-        figure.savefig(file, dpi=150, bbox_inches="tight")
-    plot.close(figure)
-    return files
+def _over_size(
+    curves: Iterable[tuple[str, dict[str, Any], Mapping[int, float]]],
+    title: str,
+    vertical: str,
+    path: Path,
+    *,
+    log: bool = False,
+) -> list[Path]:
+    """Each curve has a label, a style and its points."""
+    chart = Chart(title, vertical, log=log)
+    every: set[int] = set()
+    for label, style, points in curves:
+        chart.curve(points.items(), label, **style)
+        every |= points.keys()
+    sizes = sorted(every)
+    marks = [1 << k for k in range(0, 31, _TICKS) if sizes[0] <= 1 << k <= sizes[-1]]
+    marks = sizes if len(sizes) <= FEW or not marks else marks
+    chart.axes.set_xscale("log", base=2)
+    chart.over("message size", marks, map(size_text, marks))
+    return chart.save(path)
 
 
 def _style(key: str) -> dict[str, Any]:
@@ -143,78 +112,44 @@ def _style(key: str) -> dict[str, Any]:
     return {"linewidth": 1.1, "marker": ".", "markersize": 4}
 
 
-def _size_axis(axes: Any, sizes: Sequence[int]) -> None:
-    axes.set_xscale("log", base=2)
-    marks = [1 << k for k in range(0, 31, _TICKS) if sizes[0] <= 1 << k <= sizes[-1]]
-    marks = list(sizes) if len(sizes) <= FEW or not marks else marks
-    axes.set_xticks(marks, [size_text(size) for size in marks])
-    axes.set_xlabel("message size")
-    axes.grid(visible=True, alpha=0.3)
-
-
 def _curves(results: Results, keys: Sequence[str], title: str, path: Path) -> list[Path]:
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    every: set[int] = set()
-    for key in keys:
-        sizes = results.sizes(key)
-        every |= set(sizes)
-        rates = [8e-6 * results.bandwidth(key, size) for size in sizes]
-        axes.plot(sizes, rates, label=results.labels[key], **_style(key))
-    _size_axis(axes, sorted(every))
-    axes.set_ylabel("bandwidth, Mbit/s (best of all round trips)")
-    axes.set_ylim(bottom=0)
-    axes.set_title(title)
-    axes.legend(fontsize="small")
-    return save(plot, figure, path)
+    curves = [
+        (results.labels[key], _style(key),
+         {size: 8e-6 * results.bandwidth(key, size) for size in results.sizes(key)})
+        for key in keys
+    ]  # fmt: skip
+    return _over_size(curves, title, "bandwidth, Mbit/s (best of all round trips)", path)
 
 
 def _latencies(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    every: set[int] = set()
-    for key in keys:
-        sizes = results.sizes(key)
-        every |= set(sizes)
-        times = [1e3 * results.one_way(key, size) for size in sizes]
-        axes.plot(sizes, times, label=results.labels[key], **_style(key))
-    _size_axis(axes, sorted(every))
-    axes.set_yscale("log")
-    axes.set_ylabel("half a round trip, ms (minimum)")
-    axes.set_title(f"Pingpong on {name}")
-    axes.legend(fontsize="small")
-    return save(plot, figure, path)
+    curves = [
+        (results.labels[key], _style(key),
+         {size: 1e3 * results.one_way(key, size) for size in results.sizes(key)})
+        for key in keys
+    ]  # fmt: skip
+    what = "half a round trip, ms (minimum)"
+    return _over_size(curves, f"Pingpong on {name}", what, path, log=True)
 
 
 def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
-    found = {}
-    for run in results.runs:
-        at = (run.task.figure, run.variant)
-        if run.contestant == key and run.task.figure in FLOWS:
-            try:
-                found[at] = 8e-6 * results.rate(key, *at)
-            except NotMeasuredError:
-                continue
-    return found
+    flows = [
+        (run.task.figure, run.variant)
+        for run in results.runs
+        if run.contestant == key and run.task.figure in FLOWS
+    ]
+    return where_measured(flows, lambda at: 8e-6 * results.rate(key, *at))
 
 
 def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: Path) -> list[Path]:
     """Each direction of round trips by itself, as in MPICH/MadIII's Figure 6."""
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    every: set[int] = set()
-    for key, way in curves:
-        sizes = results.sizes(key, way)
-        every |= set(sizes)
-        times = [1e6 * results.way(key, way, size) for size in sizes]
-        style = {**_style(key), "linestyle": "-" if way == ONE_WAY[0] else "--"}
-        axes.plot(sizes, times, label=f"{results.labels[key]}, {way}", **style)
-    _size_axis(axes, sorted(every))
-    axes.set_yscale("log")
-    axes.set_ylabel("one way, us (minimum)")
-    axes.set_title(f"Each way of round trips on {name}")
-    axes.legend(fontsize="small")
-    return save(plot, figure, path)
+    drawn = [
+        (f"{results.labels[key]}, {way}",
+         {**_style(key), "linestyle": "-" if way == ONE_WAY[0] else "--"},
+         {size: 1e6 * results.way(key, way, size) for size in results.sizes(key, way)})
+        for key, way in curves
+    ]  # fmt: skip
+    title = f"Each way of round trips on {name}"
+    return _over_size(drawn, title, "one way, us (minimum)", path, log=True)
 
 
 def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:

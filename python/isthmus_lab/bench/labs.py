@@ -12,10 +12,32 @@ import typer
 from isthmus.base.errors import RunError
 from isthmus.base.itself import itself
 from isthmus_lab.bench import common
+from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import Place, inside_lab
 from isthmus_lab.measuring.samples import Samples
 
 Measured = TypeVar("Measured", bound=Samples[Any])
+# Options that say where to measure and what to write.
+_OUTSIDE = ("testbed", "grid", "set_", "json_file", "figures_folder", "html_file")
+
+
+def words_inside(context: typer.Context, *left_out: str) -> list[str]:
+    """The words of this command for the same one in a lab: the options that the user has given.
+    The options of its place and output stay outside, and those in `left_out`."""
+    words = [str(context.info_name)]
+    for option in context.command.params:
+        name = str(option.name)
+        source = context.get_parameter_source(name)
+        if name in (*_OUTSIDE, *left_out) or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if getattr(option, "is_flag", False):
+            words.append((option.opts if value else option.secondary_opts)[0])
+            continue
+        for one in value if getattr(option, "multiple", False) else [value]:
+            flag = option.opts[0]
+            words += [f"{flag}={one}"] if flag.startswith("--") else [flag, str(one)]
+    return words
 
 
 def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str]) -> Any:
@@ -36,6 +58,13 @@ def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str]) -> An
             return json.loads(raw.read_text())
         except (OSError, ValueError) as error:
             raise RunError(f"the benchmark in testbed {testbed} left no results: {error}") from None
+
+
+def in_one_lab(testbed: str, context: typer.Context, results: Measured) -> tuple[str, Measured]:
+    """Measures in a lab with one node at each site; returns the testbed's name, too."""
+    name, _ = testbeds.load(testbed)
+    results.merge(measure_inside(testbed, ["--nodes", "1"], words_inside(context)))
+    return name, results
 
 
 def measure(

@@ -1,12 +1,13 @@
 """The figures that a release must reach, on the testbeds where they are measured."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from isthmus.base.units import format_bytes
 from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES, PAUSE, PAUSED_BYTES
 from isthmus_lab.bench.verdicts import Figure, Limit
 from isthmus_lab.measuring.results import Results, half_bandwidth_size
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 PLAIN = "isthmus-direct-plain"  # without encryption, like native MPIs
@@ -64,15 +65,15 @@ def _paused(contestant: str, size: int) -> Figure[Results]:
 
 def _over_iperf(results: Results) -> tuple[float, str]:
     ours = results.rate(OURS, "stream")
-    rates = {}
-    for key in results.labels:
-        if key.startswith("iperf3"):
-            try:
-                rates[key] = results.rate(key, "stream")
-            except NotMeasuredError:
-                continue
-    if not rates:
-        raise NotMeasuredError("iperf3: not measured (is it installed?)")
+    keys = [key for key in results.labels if key.startswith("iperf3")]
+    return _over_best(ours, results, keys, "iperf3: not measured (is it installed?)")
+
+
+def _over_best(
+    ours: float, results: Results, keys: Iterable[str], otherwise: str
+) -> tuple[float, str]:
+    """Our rate over the best stream of these contestants."""
+    rates = where_measured(keys, lambda key: results.rate(key, "stream"), otherwise)
     best = max(rates, key=lambda key: rates[key])
     note = f"{_megabits(ours)} against {_megabits(rates[best])} Mbit/s of {results.labels[best]}"
     return ours / rates[best], note
@@ -81,17 +82,11 @@ def _over_iperf(results: Results) -> tuple[float, str]:
 def _over_proxies(results: Results) -> tuple[float, str]:
     """Like for like: neither encrypts traffic inside a cluster."""
     ours = results.rate(PLAIN_LEGS, "stream")
-    rates = {}
-    for key in PROXIES:
-        with suppress(NotMeasuredError):
-            rates[key] = results.rate(key, "stream")
-    if not rates:
-        raise NotMeasuredError("HAProxy and stunnel: not measured (are they installed?)")
-    best = max(rates, key=lambda key: rates[key])
-    note = f"{_megabits(ours)} against {_megabits(rates[best])} Mbit/s of {results.labels[best]}"
+    otherwise = "HAProxy and stunnel: not measured (are they installed?)"
+    ratio, note = _over_best(ours, results, PROXIES, otherwise)
     with suppress(NotMeasuredError):
         note += f"; with all legs encrypted {_megabits(results.rate(OURS, 'stream'))}"
-    return ours / rates[best], note
+    return ratio, note
 
 
 def _over_stream(contestant: str, plain: str) -> Figure[Results]:

@@ -11,7 +11,7 @@ from typing import Any
 from isthmus.base import tables
 from isthmus.base.errors import UsageError
 from isthmus.webpage import frame
-from isthmus_lab.bench import common, figures, page, report
+from isthmus_lab.bench import chart, common, page, report
 from isthmus_lab.bench.verdicts import Verdict, refused
 from isthmus_lab.measuring.samples import Samples
 
@@ -32,7 +32,7 @@ class Output:
 
     def __post_init__(self) -> None:
         if self.figures is not None:
-            figures.check()
+            chart.pyplot()  # complains if it is missing
 
     def finish(
         self,
@@ -76,7 +76,7 @@ class Output:
         """Draws the figures, into `spare` if only the page shows them. None without matplotlib."""
         if draw is None or not (self.figures or self.html):
             return []
-        if not figures.can_draw():
+        if not chart.can_draw():
             return None
         drawn = draw(self.figures or spare)
         for path in drawn if self.figures else ():

@@ -1,11 +1,10 @@
 """Pictures of the traffic over a wide area, like those of Matsuda et al. from GtrcNET: Mbit/s over
 milliseconds, with dropped segments."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from isthmus_lab.bench.figures import folder_for, pyplot, save
+from isthmus_lab.bench.chart import folder_for, pyplot, save, slug
 from isthmus_lab.measuring.samples import Samples
 from isthmus_lab.measuring.traffic import Crossed
 
@@ -33,7 +32,7 @@ def traffic(results: Samples, name: str, folder: Path) -> list[Path]:  # type: i
     made: list[Path] = []
     for variant, curves in shown.items():
         where = name + (f", {variant}" if variant else "")
-        path = folder / re.sub(r"[^\w.]+", "-", f"{where} traffic")
+        path = folder / slug(f"{where} traffic")
         made += _draw([(results.labels[one.contestant], one) for one in curves], where, path)
     return made
 

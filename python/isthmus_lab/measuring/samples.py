@@ -1,5 +1,7 @@
 """The samples of a benchmark, of any kind."""
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -9,6 +11,22 @@ from isthmus_lab.measuring.traffic import Crossed, crossed_from_json
 
 class NotMeasuredError(Exception):
     """A figure has no samples; the text says which contestant's."""
+
+
+KeyT = TypeVar("KeyT")
+
+
+def where_measured(
+    keys: Iterable[KeyT], value: Callable[[KeyT], float], otherwise: str = ""
+) -> dict[KeyT, float]:
+    """The values of the keys that have samples. `otherwise` is the error if no key has."""
+    found = {}
+    for key in keys:
+        with suppress(NotMeasuredError):
+            found[key] = value(key)
+    if otherwise and not found:
+        raise NotMeasuredError(otherwise)
+    return found
 
 
 class Sample(Protocol):

@@ -25,6 +25,7 @@ from isthmus_lab.measuring.place import LOOPBACK, Place, inside_lab
 
 
 def app(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     grid: common.GridOption = None,
     n: Annotated[
@@ -158,7 +159,7 @@ def app(
         raise UsageError("--delay needs --testbed")
     out = Output(json_file, html_file, figures_folder)
     if testbed is not None and common.in_labs(testbed):
-        place_name, results = _in_labs(testbed, options, delays)
+        place_name, results = _in_labs(testbed, context, delays)
         _, model = testbeds.load(testbed)
         here = not all(site.cores for site in model.site.values())
     else:
@@ -214,43 +215,17 @@ def _measure(place: Place, options: Options) -> AppResults:
     return results
 
 
-def _in_labs(testbed: str, options: Options, delays: list[str]) -> tuple[str, AppResults]:
+def _in_labs(testbed: str, context: typer.Context, delays: list[str]) -> tuple[str, AppResults]:
     name, _ = testbeds.load(testbed)
     results = AppResults()
     for delay in delays or [""]:
         lab = ["--set", f"wan.delay={delay}"] if delay else []
         common.say(f"testbed {name}{f', delay {delay}' if delay else ''}")
         try:
-            data = labs.measure_inside(testbed, lab, _words(options))
+            data = labs.measure_inside(testbed, lab, labs.words_inside(context, "delay"))
         except RunError as error:  # the other delays stand
             results.failures.append(str(error))
             results.failed.append(f"delay {delay}" if delay else name)
             continue
         results.merge(data, f"delay {delay}" if delay else "")
     return name, results
-
-
-def _words(options: Options) -> list[str]:
-    """The same options, for the command inside the lab."""
-    words = ["app", "--repetitions", str(options.repetitions), "--timeout", str(options.limit)]
-    words += ["--quick"] if options.quick else []
-    words += [] if options.tune else ["--no-tune"]
-    words += ["--traffic"] if options.traffic else []
-    words += ["-n", ",".join(map(str, options.ranks))] if options.ranks else []
-    for flag, value in (
-        ("--class", options.klass or None),
-        ("--time", options.time),
-        ("--require", options.require),
-        ("--site", options.site),
-    ):
-        words += [f"{flag}={value}"] if value is not None else []
-    return words + common.again(
-        [
-            ("--kernel", options.kernels),
-            ("--program", options.programs),
-            ("--name", options.names),
-            ("--layout", options.layouts),
-            ("--native", options.mpis),
-            ("--only", options.only),
-        ]
-    )

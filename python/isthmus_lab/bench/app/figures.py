@@ -1,15 +1,15 @@
 """Figures like those of Hablot et al. (5 to 7: bars of relative times) and of Treurniet (18 to 22:
 speed over the number of ranks), and times over the delay of the wide area."""
 
-import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from isthmus.base.units import parse_time
 from isthmus_lab.bench.app.layouts import HALF, ONE, QUARTER, SPLIT
 from isthmus_lab.bench.app.results import AppResults, Cell
-from isthmus_lab.bench.figures import folder_for, pyplot, save
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.bench.chart import Chart, folder_for, pyplot, save, slug
+from isthmus_lab.measuring.samples import where_measured
 
 Value = Callable[[str, str], float]  # for a contestant and a program
 DELAY = "delay "  # names of variants begin with this
@@ -38,7 +38,7 @@ def _bars_of(results: AppResults, name: str, folder: Path, variant: str, n: int)
     where = f"{name}{', ' + variant if variant else ''}, {n} ranks"
 
     def path(what: str) -> Path:
-        return folder / _slug(f"{name} {variant} {n} {what}")
+        return folder / slug(f"{name} {variant} {n} {what}")
 
     if reference := _reference(results):
         label = results.labels[reference]
@@ -69,22 +69,19 @@ def _reference(results: AppResults) -> str | None:
 def _bars(results: AppResults, value: Value, title: str, path: Path) -> list[Path]:
     """A group for each program, a bar for each contestant; nothing without values."""
     programs = results.programs()
-    bars: dict[str, list[tuple[int, float]]] = {}
-    for key in results.measured():
-        for i, program in enumerate(programs):
-            try:
-                bars.setdefault(key, []).append((i, value(key, program)))
-            except NotMeasuredError:
-                continue
-    bars = {key: found for key, found in bars.items() if found}
+    bars = {
+        key: found
+        for key in results.measured()
+        if (found := where_measured(programs, partial(value, key)))
+    }
     if not bars:
         return []
     plot = pyplot()
     figure, axes = plot.subplots(figsize=(max(6.0, 1.2 * len(programs)), 4.5))
     width = 0.8 / len(bars)
     for j, (key, found) in enumerate(bars.items()):
-        places = [i + (j - (len(bars) - 1) / 2) * width for i, _ in found]
-        axes.bar(places, [height for _, height in found], width, label=results.labels[key])
+        places = [programs.index(one) + (j - (len(bars) - 1) / 2) * width for one in found]
+        axes.bar(places, list(found.values()), width, label=results.labels[key])
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(range(len(programs)), programs)
     axes.set_ylabel("relative speed (best of all executions)")
@@ -106,23 +103,16 @@ def _speed_ups(results: AppResults, name: str, folder: Path, variant: str) -> li
         if not any(len(ranks) > 1 for _, _, ranks in curves):
             continue
         count, seconds, _ = min(fewest, key=lambda one: (one[0], one[2] == SPLIT, one[1]))
-        plot = pyplot()
-        figure, axes = plot.subplots(figsize=(8, 5))
+        where = f"{program} on {name}{', ' + variant if variant else ''}"
+        unit = f"{count} rank{'s' if count > 1 else ''} of one site: {count}"
+        chart = Chart(where, f"speed-up ({unit})")
         for key, layout, ranks in curves:
-            axes.plot(
-                [n for n, _ in ranks],
-                [count * seconds / time for _, time in ranks],
-                label=f"{results.labels[key]}, {layout}",
-                linestyle="-" if layout == SPLIT else "--",
-                marker="o",
-                markersize=4,
-            )
-        axes.set_xlabel("ranks")
-        axes.set_ylabel(f"speed-up ({count} rank{'s' if count > 1 else ''} of one site: {count})")
-        axes.set_title(f"{program} on {name}{', ' + variant if variant else ''}")
-        axes.grid(visible=True, alpha=0.3)
-        axes.legend(fontsize="small")
-        made += save(plot, figure, folder / _slug(f"{name} {variant} {program} speed-up"))
+            points = [(n, count * seconds / time) for n, time in ranks]
+            line = "-" if layout == SPLIT else "--"
+            label = f"{results.labels[key]}, {layout}"
+            chart.curve(points, label, linestyle=line, marker="o", markersize=4)
+        chart.axes.set_xlabel("ranks")
+        made += chart.save(folder / slug(f"{name} {variant} {program} speed-up"))
     return made
 
 
@@ -147,42 +137,27 @@ def _over_delay(results: AppResults, name: str, folder: Path, delays: Sequence[s
     by_time = sorted(delays, key=_milliseconds)
     for key in results.measured():
         for n in results.numbers():
-            plot = pyplot()
-            figure, axes = plot.subplots(figsize=(8, 5))
+            title = f"{results.labels[key]}, split, {n} ranks on {name}"
+            least = by_time[0].removeprefix(DELAY)
+            chart = Chart(title, f"time over that with {least}", log=True)
             for program in results.programs():
                 points = _slowed(results, key, program, n, by_time)
                 if len(points) > 1:
-                    axes.plot(*zip(*points, strict=True), label=program, marker="o", markersize=4)
-            if not axes.lines:
-                plot.close(figure)
-                continue
-            axes.set_xlabel("delay of the wide area, ms one way")
-            axes.set_ylabel(f"time over that with {by_time[0].removeprefix(DELAY)}")
-            axes.set_yscale("log")
-            axes.set_title(f"{results.labels[key]}, split, {n} ranks on {name}")
-            axes.grid(visible=True, alpha=0.3)
-            axes.legend(fontsize="small")
-            made += save(plot, figure, folder / _slug(f"{name} {key} {n} delay"))
+                    chart.curve(points, program, marker="o", markersize=4)
+            chart.axes.set_xlabel("delay of the wide area, ms one way")
+            made += chart.save(folder / slug(f"{name} {key} {n} delay"))
     return made
 
 
 def _slowed(
     results: AppResults, key: str, program: str, n: int, by_time: Sequence[str]
 ) -> list[tuple[float, float]]:
-    points: list[tuple[float, float]] = []
-    for variant in by_time:
-        try:
-            points.append(
-                (_milliseconds(variant), results.best(key, Cell(program, n, SPLIT, variant)))
-            )
-        except NotMeasuredError:
-            continue
-    return [(delay, time / points[0][1]) for delay, time in points]
+    times = where_measured(
+        by_time, lambda variant: results.best(key, Cell(program, n, SPLIT, variant))
+    )
+    first = next(iter(times.values()), 1.0)
+    return [(_milliseconds(variant), time / first) for variant, time in times.items()]
 
 
 def _milliseconds(variant: str) -> float:
     return 1e3 * parse_time(variant.removeprefix(DELAY))
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.]+", "-", text)

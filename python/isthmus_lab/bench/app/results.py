@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isthmus_lab.bench.app.layouts import LAYOUTS, SPLIT
-from isthmus_lab.measuring.samples import NotMeasuredError, Samples
+from isthmus_lab.measuring.samples import NotMeasuredError, Samples, where_measured
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,6 @@ class AppResults(Samples[AppRun]):
 
     def best_of(self, contestants: Sequence[str], cell: Cell) -> tuple[float, str]:
         """The least time among them, and its contestant."""
-        found = []
-        for key in contestants:
-            try:
-                found.append((self.best(key, cell), key))
-            except NotMeasuredError:
-                continue
-        if not found:
-            raise NotMeasuredError(f"{cell}: not measured by any contestant that counts")
-        return min(found)
+        otherwise = f"{cell}: not measured by any contestant that counts"
+        times = where_measured(contestants, lambda key: self.best(key, cell), otherwise)
+        return min((time, key) for key, time in times.items())

@@ -27,6 +27,7 @@ from isthmus_lab.measuring.place import Place
 
 
 def coll(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     grid: common.GridOption = None,
     n: Annotated[
@@ -134,7 +135,7 @@ def coll(
         grid,
         inside,
         partial(_of_numbers, options=options, ranks=ranks),
-        partial(_in_labs, options=options, ranks=ranks),
+        partial(_in_labs, context=context, options=options, ranks=ranks),
     )
     coll_tables(results, name, out.sheet)
     whole = quick or not (options.narrowed or len(ranks) > 1)
@@ -180,23 +181,11 @@ def _measure(place: Place, options: Options) -> CollResults:
     return results
 
 
-def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str, CollResults]:
+def _in_labs(
+    testbed: str, context: typer.Context, options: Options, ranks: Sequence[int]
+) -> tuple[str, CollResults]:
     name, _ = testbeds.load(testbed)
-    words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
-    words += ["--quick"] if options.quick else []
-    words += ["--interleaved"] if options.interleaved else []
-    words += [] if options.tune else ["--no-tune"]
-    words += ["--equally"] if options.equally else []
-    words += ["--traffic"] if options.traffic else []
-    words += common.again(
-        [
-            ("--native", options.mpis),
-            ("--only", options.only),
-            ("--collective", options.collectives),
-            ("--size", [f"{size} B" for size in options.sizes]),
-            ("--algorithm", options.algorithms),
-        ]
-    )
+    words = labs.words_inside(context, "n", "variant")
     results = CollResults()
     for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
         for number in ranks or (0,):

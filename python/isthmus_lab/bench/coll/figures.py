@@ -1,18 +1,19 @@
 """Figures like those of Matsuda et al. 2006 (6 and 7: throughput of bcast and allreduce over the
 message size) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
 
-import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from isthmus_lab.bench.chart import Chart, folder_for, slug
 from isthmus_lab.bench.coll import tasks
 from isthmus_lab.bench.coll.results import CollResults
 from isthmus_lab.bench.coll.roster import label_in
 from isthmus_lab.bench.coll.tasks import size_text
 from isthmus_lab.bench.coll.variants import ranks_of
-from isthmus_lab.bench.figures import FEW, folder_for, pyplot, save
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.bench.figures import FEW
+from isthmus_lab.measuring.samples import where_measured
 
 THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
 _MARKS = (8, 512, 32 << 10, 1 << 20, 32_000_000)
@@ -31,7 +32,7 @@ def coll(results: CollResults, name: str, folder: Path) -> list[Path]:
                 continue
             order = ", interleaved" if interleaved else ""
             title = f"{collective} on {name}{', ' + variant if variant else ''}{order}"
-            path = folder / re.sub(r"[^\w.]+", "-", f"{name} {variant} {collective}{order}")
+            path = folder / slug(f"{name} {variant} {collective}{order}")
             one = _Drawing(results, collective, found, interleaved, variant, title, path)
             made += one.times()
             if collective in THROUGHPUT:
@@ -63,28 +64,17 @@ def _of_cell(
     variants: Sequence[tuple[int, str]],
 ) -> list[Path]:
     collective, size, interleaved = cell
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
-    for key in results.labels:
-        points = []
-        for ranks, variant in variants:
-            try:
-                time = results.time(key, collective, size, interleaved, variant)
-            except NotMeasuredError:
-                continue
-            points.append((ranks, 1e3 * time))
-        if points:
-            axes.plot(*zip(*points, strict=True), label=results.labels[key], **_style(key))
-    axes.set_xticks([ranks for ranks, _ in variants])
-    axes.set_xlabel("ranks")
-    axes.set_ylabel("time until the last rank is done, ms (medians)")
-    axes.set_ylim(bottom=0)
     what = collective if collective == "barrier" else f"{collective} of {size_text(size)}"
     title = f"{what} on {name}{', ' + before if before else ''}"
-    axes.set_title(title + (", interleaved" if interleaved else ""))
-    axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
-    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"{title} over ranks"))
+    vertical = "time until the last rank is done, ms (medians)"
+    chart = Chart(title + (", interleaved" if interleaved else ""), vertical)
+    for key in results.labels:
+        time_in = partial(results.time, key, collective, size, interleaved)
+        times = where_measured([variant for _, variant in variants], time_in)
+        points = [(ranks, 1e3 * times[variant]) for ranks, variant in variants if variant in times]
+        chart.curve(points, results.labels[key], **_style(key))
+    chart.over("ranks", [ranks for ranks, _ in variants])
+    return chart.save(folder / slug(f"{title} over ranks"))
 
 
 class _Drawing:
@@ -105,34 +95,17 @@ class _Drawing:
         self._title, self._path = title, path
 
     def times(self) -> list[Path]:
-        plot = pyplot()
-        figure, axes = plot.subplots(figsize=(8, 5))
+        chart = Chart(self._title, "time until the last rank is done, ms (medians)", log=True)
         for label, style, points in self._curves():
-            axes.plot(
-                [size for size, _ in points],
-                [1e3 * time for _, time in points],
-                label=label,
-                **style,
-            )
-        axes.set_yscale("log")
-        axes.set_ylabel("time until the last rank is done, ms (medians)")
-        return self._finish(plot, figure, axes, self._path)
+            chart.curve([(size, 1e3 * time) for size, time in points], label, **style)
+        return self._finish(chart, self._path)
 
     def throughput(self, formula: str, power: int) -> list[Path]:
-        plot = pyplot()
-        figure, axes = plot.subplots(figsize=(8, 5))
+        chart = Chart(self._title, f"{formula}, MB/s")
         factor = 1e-6 * self._ranks() ** power
         for label, style, points in self._curves():
-            axes.plot(
-                [size for size, _ in points],
-                [factor * size / time for size, time in points],
-                label=label,
-                **style,
-            )
-        axes.set_ylabel(f"{formula}, MB/s")
-        axes.set_ylim(bottom=0)
-        path = self._path.with_name(f"{self._path.name}-throughput")
-        return self._finish(plot, figure, axes, path)
+            chart.curve([(size, factor * size / time) for size, time in points], label, **style)
+        return self._finish(chart, self._path.with_name(f"{self._path.name}-throughput"))
 
     def _ranks(self) -> int:
         return max(run.ranks for run in self._results.runs if run.variant == self._variant)
@@ -141,18 +114,10 @@ class _Drawing:
         """The contestants, and the bound from the wires."""
         curves = []
         for key in self._results.labels:
-            points = []
-            for size in self._sizes:
-                try:
-                    time = self._results.time(
-                        key, self._collective, size, self._interleaved, self._variant
-                    )
-                except NotMeasuredError:
-                    continue
-                points.append((size, time))
-            if points:
+            times = where_measured(self._sizes, partial(self._time, key))
+            if times:
                 label = label_in(self._results.labels[key], self._collective)
-                curves.append((label, _style(key), points))
+                curves.append((label, _style(key), list(times.items())))
         if self._variant in self._results.wires:
             points = [
                 (size, self._results.bound(self._collective, size, self._variant))
@@ -161,19 +126,17 @@ class _Drawing:
             curves.append(("bound", {"color": "black", "linestyle": ":"}, points))
         return curves
 
-    def _finish(self, plot: Any, figure: Any, axes: Any, path: Path) -> list[Path]:
-        axes.set_xscale("log")
+    def _time(self, key: str, size: int) -> float:
+        return self._results.time(key, self._collective, size, self._interleaved, self._variant)
+
+    def _finish(self, chart: Chart, path: Path) -> list[Path]:
         sizes = list(self._sizes)
         marks = [size for size in _MARKS if sizes[0] <= size <= sizes[-1]]
         marks = sizes if len(sizes) <= FEW or not marks else marks
-        axes.set_xticks(marks, [size_text(size) for size in marks])
-        axes.minorticks_off()
         what = "block of a rank" if self._collective in tasks.BLOCKS else "message"
-        axes.set_xlabel(f"size of the {what}")
-        axes.grid(visible=True, alpha=0.3)
-        axes.set_title(self._title)
-        axes.legend(fontsize="small")
-        return save(plot, figure, path)
+        chart.axes.set_xscale("log")
+        chart.over(f"size of the {what}", marks, map(size_text, marks))
+        return chart.save(path)
 
 
 def _style(key: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 
 from isthmus_lab.bench.coll.plan import LARGE
 from isthmus_lab.bench.coll.results import CollResults
@@ -10,7 +11,7 @@ from isthmus_lab.bench.coll.tasks import KIB, size_text
 from isthmus_lab.bench.coll.variants import LOSSY
 from isthmus_lab.bench.limits import PLAIN
 from isthmus_lab.bench.verdicts import Figure, Limit
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 
 def _over_bound(collective: str, sizes: Sequence[int], variant: str = "") -> Figure[CollResults]:
@@ -43,24 +44,20 @@ def _beyond_delay(results: CollResults) -> tuple[float, str]:
 def _against_peers(results: CollResults) -> tuple[float, str]:
     """The worst collective and size: our time over the best native MPI's, under any setting;
     without encryption, like native MPIs, if that was measured."""
-    worst: tuple[float, str] | None = None
+    ratios: list[tuple[float, str]] = []
     for collective, size, interleaved in results.cells():
-        times = {}
-        for key in results.labels:
-            try:
-                times[key] = results.time(key, collective, size, interleaved)
-            except NotMeasuredError:
-                continue
+        of_cell = partial(results.time, collective=collective, size=size, interleaved=interleaved)
+        times = where_measured(results.labels, of_cell)
         natives = [key for key in times if key.startswith("native-")]
         ours = next((key for key in (PLAIN, DIRECT) if key in times), None)
         if ours and natives:
             best = min(natives, key=lambda key: times[key])
-            ratio = times[ours] / times[best]
-            if worst is None or ratio > worst[0]:
-                what = f"{collective} {size_text(size)}"
-                worst = ratio, f"worst: {what}, {results.labels[ours]} over {results.labels[best]}"
-    if worst is None:
+            what = f"{collective} {size_text(size)}"
+            note = f"worst: {what}, {results.labels[ours]} over {results.labels[best]}"
+            ratios.append((times[ours] / times[best], note))
+    if not ratios:
         raise NotMeasuredError("no native MPI was measured")
+    worst = max(ratios, key=lambda one: one[0])
     absent = [
         key for key in results.labels if key.startswith("native-") and key not in results.measured()
     ]

@@ -24,23 +24,11 @@ from isthmus_lab.bench.cost.parts import Sorter
 from isthmus_lab.bench.cost.results import CostResults, CostRun, Work, cost_of, works
 from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
-from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import Place
 
 _DEFAULT = ("tcp", "native-*-default", "isthmus", "isthmus-direct*")
 _DEFAULT_FATPIPE = ("tls", "haproxy", "isthmus-plain-legs")
 _LOOP = "while True: pass"
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of the command line."""
-
-    passes: int
-    scale: float
-    loops: int
-    mpis: tuple[str, ...]
-    only: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -79,6 +67,7 @@ class Counted:
 
 
 def cost(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     passes: common.PassesOption = 3,
     scale: Annotated[
@@ -107,24 +96,30 @@ def cost(
     Without --testbed, it measures between the two sites of the lab around it. The user must be
     allowed to make control groups."""
     signal.signal(signal.SIGTERM, common.leave)
-    options = Options(passes, scale, loops, tuple(native or ()), tuple(only or ()))
     out = Output(json_file, html_file)
     name, results = labs.measure(
         testbed,
         None,
         inside,
-        lambda place: _measure(place, options),
-        lambda lab: _in_labs(lab, options),
+        lambda place: _measure(place, passes, scale, loops, native or (), only or ()),
+        lambda lab: labs.in_one_lab(lab, context, CostResults()),
     )
-    _table(results, options, name, out.sheet)
+    _table(results, scale, loops, name, out.sheet)
     raise typer.Exit(out.finish(name, results))
 
 
-def _measure(place: Place, options: Options) -> CostResults:
+def _measure(
+    place: Place,
+    passes: int,
+    scale: float,
+    loops: int,
+    mpis: Sequence[str],
+    only: Sequence[str],
+) -> CostResults:
     results = CostResults()
-    tasks = [task for work in works(options.scale) for task in (work.short, work.task)]
-    only = options.only or _DEFAULT + (_DEFAULT_FATPIPE if place.name == "fatpipe" else ())
-    plan = p2p.Options(mpis=options.mpis, only=only)
+    tasks = [task for work in works(scale) for task in (work.short, work.task)]
+    only = only or _DEFAULT + (_DEFAULT_FATPIPE if place.name == "fatpipe" else ())
+    plan = p2p.Options(mpis=tuple(mpis), only=tuple(only))
     nodes = _nodes(place)
     group = Group()
     try:
@@ -135,9 +130,8 @@ def _measure(place: Place, options: Options) -> CostResults:
             entries: list[Entry[Task, CostRun]] = []
             for one in found:
                 suits = [task for task in tasks if task.figure in one.figures]
-                counted = Counted(one, group, nodes, one.ceiling)
-                entries.append(Entry(counted, [suits] * options.passes))
-            with _computing(options.loops):
+                entries.append(Entry(Counted(one, group, nodes, one.ceiling), [suits] * passes))
+            with _computing(loops):
                 session.measure(place, entries, results, common.say)
     finally:
         group.close()
@@ -166,21 +160,11 @@ def _computing(loops: int) -> Iterator[None]:
             process.wait()
 
 
-def _in_labs(testbed: str, options: Options) -> tuple[str, CostResults]:
-    name, _ = testbeds.load(testbed)
-    words = ["cost", "--passes", str(options.passes), "--scale", str(options.scale)]
-    words += ["--loops", str(options.loops)]
-    words += common.again([("--native", options.mpis), ("--only", options.only)])
-    results = CostResults()
-    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
-    return name, results
-
-
-def _table(results: CostResults, options: Options, name: str, out: Console) -> None:
-    beside = f" beside {options.loops} endless loops" if options.loops else ""
+def _table(results: CostResults, scale: float, loops: int, name: str, out: Console) -> None:
+    beside = f" beside {loops} endless loops" if loops else ""
     table = Table(title=f"Processor time of messages on {name}{beside}", title_justify="left")
     table.add_column("")
-    shown = works(options.scale)
+    shown = works(scale)
     for work in shown:
         unit = "s/GB" if work.per_byte else "us a message"
         table.add_column(f"{work.label}, {unit}", justify="right")

@@ -21,7 +21,6 @@ from isthmus_lab.bench.output import Output
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.bench.timed import TimedRun
 from isthmus_lab.bench.verdicts import judge
-from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import Place
 
 
@@ -39,6 +38,7 @@ class Options:
 
 
 def io(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     grid: common.GridOption = None,
     size: Annotated[
@@ -99,7 +99,7 @@ def io(
         grid,
         inside,
         lambda place: _measure(place, options),
-        lambda lab: _in_labs(lab, options),
+        lambda lab: labs.in_one_lab(lab, context, IoResults()),
     )
     _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name, options.figures), results)
@@ -132,23 +132,6 @@ def _measure(place: Place, options: Options) -> IoResults:
         ]
         session.measure(place, entries, results, common.say)
     return results
-
-
-def _in_labs(testbed: str, options: Options) -> tuple[str, IoResults]:
-    name, _ = testbeds.load(testbed)
-    words = ["io", "--rounds", str(options.rounds), "--passes", str(options.passes)]
-    words += ["--folder", options.files]
-    words += common.again(
-        [
-            ("--size", [f"{size} B" for size in options.sizes]),
-            ("--native", options.mpis),
-            ("--only", options.only),
-            ("--figure", options.figures),
-        ]
-    )
-    results = IoResults()
-    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
-    return name, results
 
 
 def _table(results: IoResults, name: str, out: Console) -> None:

@@ -9,8 +9,7 @@ import typer
 from isthmus.base import completing
 from isthmus.base.errors import UsageError
 from isthmus.webpage import frame
-from isthmus_lab.bench import common, page
-from isthmus_lab.bench import figures as p2p_figures
+from isthmus_lab.bench import chart, common, page
 from isthmus_lab.bench.output import write_json
 from isthmus_lab.bench.papers import figures, play, report, shelf
 
@@ -64,7 +63,7 @@ def papers(
             "Leave the lab first.",
         )
     if figures_folder is not None:
-        p2p_figures.check()
+        chart.pyplot()  # complains if it is missing
     outcomes, drawn = [], []
     for recipe in recipes:
         outcome = play.play(recipe, quick, figures_folder, common.say)

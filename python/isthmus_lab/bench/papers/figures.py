@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from isthmus_lab.bench.figures import folder_for, pyplot, save
+from isthmus_lab.bench.chart import folder_for, pyplot, save
 from isthmus_lab.bench.papers.play import Outcome
 from isthmus_lab.measuring.samples import NotMeasuredError
 

@@ -17,7 +17,7 @@ from isthmus_lab.bench.papers.readings import (
 )
 from isthmus_lab.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus_lab.measuring.results import half_bandwidth_size
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 PAPER = Paper(
     "hablot", "Hablot et al. 2007, Comparison and tuning of MPI implementations in a grid"
@@ -165,20 +165,17 @@ def _native_sent_again(measured: Measured) -> float:
 def _bear_it(measured: Measured) -> float:
     """Kernels that lose less than 20 % when split over the wide area. One that gains much by that
     shows that the executions differ by chance, so that nothing can be said."""
-    found = []
-    for kernel in _KERNELS:
-        try:
-            times_as_fast = gain(DIRECT, kernel, ONE)(measured)
-        except NotMeasuredError:
-            continue
+    gains = where_measured(
+        _KERNELS,
+        lambda kernel: gain(DIRECT, kernel, ONE)(measured),
+        "no kernel was measured",
+    )
+    for kernel, times_as_fast in gains.items():
         if times_as_fast > _BY_CHANCE:
             raise NotMeasuredError(
                 f"{kernel} was {times_as_fast:.2f} times as fast when split: only noise"
             )
-        found.append(times_as_fast > 1 / 1.2)
-    if not found:
-        raise NotMeasuredError("no kernel was measured")
-    return float(sum(found))
+    return float(sum(times_as_fast > 1 / 1.2 for times_as_fast in gains.values()))
 
 
 def _finished(measured: Measured) -> float:

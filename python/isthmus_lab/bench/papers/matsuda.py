@@ -7,7 +7,7 @@ from isthmus_lab.bench.coll.roster import ALL_SENDERS, DIRECT, FLAT, OLDER, pape
 from isthmus_lab.bench.coll.variants import UNDELAYED
 from isthmus_lab.bench.papers.readings import only, repeated
 from isthmus_lab.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 PAPER = Paper("matsuda", "Matsuda et al. 2006, Efficient MPI collective operations")
 
@@ -33,15 +33,12 @@ def _time(measured: Measured, key: str, collective: str) -> float:
 
 def _best(measured: Measured, collective: str) -> float:
     """The best of all numbers of senders."""
-    times = []
-    for n in ALL_SENDERS:
-        try:
-            times.append(_time(measured, paper(f"senders={n}"), collective))
-        except NotMeasuredError:
-            continue
-    if not times:
-        raise NotMeasuredError(f"{collective} with several senders was not measured")
-    return min(times)
+    times = where_measured(
+        ALL_SENDERS,
+        lambda n: _time(measured, paper(f"senders={n}"), collective),
+        f"{collective} with several senders was not measured",
+    )
+    return min(times.values())
 
 
 def _gain(collective: str) -> Callable[[Measured], float]:

@@ -9,7 +9,7 @@ from isthmus_lab.bench.app.layouts import SPLIT
 from isthmus_lab.bench.limits import DIRECT
 from isthmus_lab.bench.papers.recipe import Measured
 from isthmus_lab.measuring.results import Results
-from isthmus_lab.measuring.samples import NotMeasuredError, Samples
+from isthmus_lab.measuring.samples import NotMeasuredError, Samples, where_measured
 
 
 def repeated(flag: str, values: Iterable[str]) -> tuple[str, ...]:
@@ -64,17 +64,12 @@ def over_native(measured: Measured, where: str = "") -> list[float]:
     empty."""
     results = measured.app(where)
     others = [key for key in results.measured() if key.startswith("native-")]
-    found = []
-    for cell in results.cells(""):
-        if cell.layout != SPLIT:
-            continue
-        try:
-            found.append(results.best(DIRECT, cell) / results.best_of(others, cell)[0])
-        except NotMeasuredError:
-            continue
-    if not found:
-        raise NotMeasuredError("no program was measured with Isthmus and with a native MPI")
-    return found
+    ratios = where_measured(
+        [cell for cell in results.cells("") if cell.layout == SPLIT],
+        lambda cell: results.best(DIRECT, cell) / results.best_of(others, cell)[0],
+        "no program was measured with Isthmus and with a native MPI",
+    )
+    return list(ratios.values())
 
 
 def mean_over_native(measured: Measured) -> float:

@@ -1,6 +1,5 @@
 """What the measurements for the Leiden Zipper show: rates, times and pictures, by network."""
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from isthmus_lab.bench.figures import FLOWS, rates, times
 from isthmus_lab.bench.limits import DIRECT, OURS
 from isthmus_lab.bench.papers.readings import natives
 from isthmus_lab.bench.papers.recipe import Measured
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 # The measurements over one, two and three zipper nodes.
 ZIPPERS = {1: "one", 2: "two", 3: "three"}
@@ -174,14 +173,11 @@ def by_others(figure: str) -> Callable[[Measured], float]:
     best = min if figure == "pingpong" else max
 
     def here(measured: Measured) -> float:
-        found = []
-        for key in measured.p2p().measured():
-            if key.startswith("relay-"):
-                with contextlib.suppress(NotMeasuredError):
-                    found.append(by(key, figure)(measured))
-        if not found:
-            raise NotMeasuredError("no relay was measured")
-        return best(found)
+        relays = [key for key in measured.p2p().measured() if key.startswith("relay-")]
+        found = where_measured(
+            relays, lambda key: by(key, figure)(measured), "no relay was measured"
+        )
+        return best(found.values())
 
     return here
 

@@ -2,7 +2,7 @@
 
 import signal
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,22 +19,12 @@ from isthmus_lab.bench.rma.roster import contestants
 from isthmus_lab.bench.rma.tasks import LARGE, LARGE_ONES, OPERATIONS, SMALL, RmaTask, tasks
 from isthmus_lab.bench.session import Entry
 from isthmus_lab.bench.verdicts import judge
-from isthmus_lab.lab import testbed as testbeds
 from isthmus_lab.measuring.place import Place
 from isthmus_lab.measuring.samples import NotMeasuredError
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of the command line."""
-
-    rounds: int
-    passes: int
-    mpis: tuple[str, ...]
-    only: tuple[str, ...]
-
-
 def rma(
+    context: typer.Context,
     testbed: common.TestbedOption = None,
     grid: common.GridOption = None,
     rounds: Annotated[
@@ -60,40 +50,32 @@ def rma(
     Without --testbed and -g, it measures between the two sites of the lab around it, or else on
     this host."""
     signal.signal(signal.SIGTERM, common.leave)
-    options = Options(rounds, passes, tuple(native or ()), tuple(only or ()))
     out = Output(json_file, html_file)
     name, results = labs.measure(
         testbed,
         grid,
         inside,
-        lambda place: _measure(place, options),
-        lambda lab: _in_labs(lab, options),
+        lambda place: _measure(place, rounds, passes, native or (), only or ()),
+        lambda lab: labs.in_one_lab(lab, context, RmaResults()),
     )
     _table(results, name, out.sheet)
     verdicts = judge(limits.of_testbed(name), results)
     raise typer.Exit(out.finish(name, results, verdicts))
 
 
-def _measure(place: Place, options: Options) -> RmaResults:
+def _measure(
+    place: Place, rounds: int, passes: int, mpis: Sequence[str], only: Sequence[str]
+) -> RmaResults:
     results = RmaResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        found = contestants(place, options.mpis, options.only, Path(folder), common.say)
+        found = contestants(place, mpis, only, Path(folder), common.say)
         if not found:
-            raise UsageError(f"--only {' '.join(options.only)}: none of these can run here")
+            raise UsageError(f"--only {' '.join(only)}: none of these can run here")
         entries: list[Entry[RmaTask, RmaRun]] = [
-            Entry(one, [tasks(options.rounds, inside=one.inside)] * options.passes) for one in found
+            Entry(one, [tasks(rounds, inside=one.inside)] * passes) for one in found
         ]
         session.measure(place, entries, results, common.say)
     return results
-
-
-def _in_labs(testbed: str, options: Options) -> tuple[str, RmaResults]:
-    name, _ = testbeds.load(testbed)
-    words = ["rma", "--rounds", str(options.rounds), "--passes", str(options.passes)]
-    words += common.again([("--native", options.mpis), ("--only", options.only)])
-    results = RmaResults()
-    results.merge(labs.measure_inside(testbed, ["--nodes", "1"], words))
-    return name, results
 
 
 def _table(results: RmaResults, name: str, out: Console) -> None:

@@ -1,11 +1,13 @@
 """The figures of one-sided communication that a release must reach, where they are measured."""
 
+from functools import partial
+
 from isthmus_lab.bench.limits import DIRECT, OURS
 from isthmus_lab.bench.rma.results import RmaResults
 from isthmus_lab.bench.rma.tasks import LARGE, LARGE_ONES, OPERATIONS, PUTS, SMALL
 from isthmus_lab.bench.timed_program import INSIDE, NATIVE_INSIDE
 from isthmus_lab.bench.verdicts import Figure, Limit
-from isthmus_lab.measuring.samples import NotMeasuredError
+from isthmus_lab.measuring.samples import NotMeasuredError, where_measured
 
 _EACH_PUT = 0.5e-6  # seconds that a small put may take beside its bytes
 
@@ -44,23 +46,17 @@ def _against(
 
     def figure(results: RmaResults) -> tuple[float, str]:
         time_of = results.median if medians else results.least
-        worst: tuple[float, str] | None = None
+        natives = [key for key in results.labels if key.startswith(prefix)]
+        ratios: list[tuple[float, str]] = []
         for name in names:
-            times: dict[str, float] = {}
-            for key in (key for key in results.labels if key.startswith(prefix)):
-                try:
-                    times[key] = time_of(key, name, size)
-                except NotMeasuredError:
-                    continue
-            if not times:
-                continue
-            best = min(times, key=lambda key: times[key])
-            ratio = time_of(ours, name, size) / times[best]
-            if worst is None or ratio > worst[0]:
-                worst = ratio, f"worst: {name}, {results.labels[best]}"
-        if worst is None:
+            times = where_measured(natives, partial(time_of, operation=name, size=size))
+            if times:
+                best = min(times, key=lambda key: times[key])
+                note = f"worst: {name}, {results.labels[best]}"
+                ratios.append((time_of(ours, name, size) / times[best], note))
+        if not ratios:
             raise NotMeasuredError("no native MPI was measured")
-        return worst
+        return max(ratios, key=lambda one: one[0])
 
     return figure
 

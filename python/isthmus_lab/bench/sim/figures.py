@@ -1,13 +1,12 @@
 """Pictures of simulations: time over the ranks and over the size, by algorithm."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from isthmus_lab.bench.chart import Chart, folder_for, slug
 from isthmus_lab.bench.coll.figures import THROUGHPUT
 from isthmus_lab.bench.coll.tasks import size_text
-from isthmus_lab.bench.figures import folder_for, pyplot, save
 from isthmus_lab.bench.sim.results import SimRun
 
 
@@ -37,25 +36,18 @@ def _throughput(runs: Sequence[SimRun], title: str, folder: Path) -> list[Path]:
     if len(sizes) < 2:
         return []
     formula, power = THROUGHPUT[runs[0].collective]
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
+    chart = Chart(title, f"{formula}, MB/s (simulated)")
     for asked in dict.fromkeys(run.asked for run in runs):
         points = sorted(
             (run.bytes, 1e-6 * run.bytes * run.ranks**power / run.seconds)
             for run in runs
             if run.asked == asked
         )
-        axes.plot(*zip(*points, strict=True), label=asked or "chosen", **_style(asked))
-    axes.set_xscale("log")
-    axes.set_xticks(sizes, [size_text(size) for size in sizes], rotation=30)
-    axes.minorticks_off()
-    axes.set_xlabel("size of the message")
-    axes.set_ylabel(f"{formula}, MB/s (simulated)")
-    axes.set_ylim(bottom=0)
-    axes.set_title(title)
-    axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
-    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"sim {title} throughput"))
+        chart.curve(points, asked or "chosen", **_style(asked))
+    chart.axes.set_xscale("log")
+    chart.over("size of the message", sizes, map(size_text, sizes))
+    chart.axes.tick_params(axis="x", rotation=30)
+    return chart.save(folder / slug(f"sim {title} throughput"))
 
 
 def _curves(
@@ -64,23 +56,15 @@ def _curves(
     marks = sorted({over(run) for run in runs})
     if len(marks) < 2:
         return []
-    plot = pyplot()
-    figure, axes = plot.subplots(figsize=(8, 5))
+    chart = Chart(title, "simulated time until the last rank is done, ms", log=True)
     for asked in dict.fromkeys(run.asked for run in runs):
         points = sorted((over(run), 1e3 * run.seconds) for run in runs if run.asked == asked)
-        axes.plot(*zip(*points, strict=True), label=asked or "chosen", **_style(asked))
+        chart.curve(points, asked or "chosen", **_style(asked))
     bound = sorted({(over(run), 1e3 * run.bound) for run in runs})
-    axes.plot(*zip(*bound, strict=True), label="bound", color="black", linestyle=":")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(marks, [size_text(m) if what == "size" else f"{m:,}" for m in marks])
-    axes.minorticks_off()
-    axes.set_xlabel(what)
-    axes.set_ylabel("simulated time until the last rank is done, ms")
-    axes.set_title(title)
-    axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
-    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"sim {title} over {what}"))
+    chart.curve(bound, "bound", color="black", linestyle=":")
+    chart.axes.set_xscale("log")
+    chart.over(what, marks, [size_text(m) if what == "size" else f"{m:,}" for m in marks])
+    return chart.save(folder / slug(f"sim {title} over {what}"))
 
 
 def _style(asked: str) -> dict[str, Any]:
