@@ -2,6 +2,7 @@
 does, the run ends."""
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,32 +19,21 @@ from isthmus.run.spawning import Spawning
 from isthmus.run.surviving import Surviving, look_there
 
 
+@dataclass(eq=False)
 class Losses:
-    """For one run."""
+    """For one run. `_release` gets members whose spawned processes have ended well."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        members: Members,
-        extensions: Extensions,
-        surviving: Surviving,
-        reasons: Reasons,
-        ending: Ending,
-        voice: Voice,
-        release: Callable[[Member], Coroutine[Any, Any, None]],
-    ) -> None:
-        """`release` gets members whose spawned processes have ended well."""
-        self._plan = plan
-        self._members = members
-        self._extensions = extensions
-        self._surviving = surviving
-        self._reasons = reasons
-        self._ending = ending
-        self._voice = voice
-        self._release = release
-        self._spawning: Spawning | None = None
-        self._extending: Extending | None = None
-        self._revival: Revival | None = None
+    _plan: Plan
+    _members: Members
+    _extensions: Extensions
+    _surviving: Surviving
+    _reasons: Reasons
+    _ending: Ending
+    _voice: Voice
+    _release: Callable[[Member], Coroutine[Any, Any, None]]
+    _spawning: Spawning | None = field(default=None, init=False)
+    _extending: Extending | None = field(default=None, init=False)
+    _revival: Revival | None = field(default=None, init=False)
 
     def begin(self, spawning: Spawning, extending: Extending, revival: Revival) -> None:
         """Ranks may start from here on, and these take care of their members."""

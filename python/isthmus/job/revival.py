@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from isthmus.base.errors import IsthmusError
 from isthmus.base.outcome import Ending, Weight
@@ -39,32 +40,21 @@ async def _end_there(host: str, pid: int) -> None:
         await process.wait()
 
 
+@dataclass(eq=False)
 class Revival:
-    """For the relays of a run, once its ranks have started."""
+    """For the relays of a run, once its ranks have started. `_failures` are those of Surviving.
+    `_heard` and `_lost` are callbacks for new agents."""
 
-    def __init__(
-        self,
-        steps: BringUp,
-        growing: Growing,
-        failures: Sequence[tuple[int, str]],
-        ways: OwnWays,
-        members: Members,
-        ending: Ending,
-        voice: Voice,
-        heard: Handler,
-        lost: OnLost,
-    ) -> None:
-        """`failures` are those of Surviving. `heard` and `lost` are callbacks for new agents."""
-        self._steps = steps
-        self._growing = growing
-        self._failures = failures
-        self._ways = ways
-        self._members = members
-        self._ending = ending
-        self._voice = voice
-        self._heard = heard
-        self._lost = lost
-        self._under_way: dict[asyncio.Task[None], Agent | None] = {}
+    _steps: BringUp
+    _growing: Growing
+    _failures: Sequence[tuple[int, str]]
+    _ways: OwnWays
+    _members: Members
+    _ending: Ending
+    _voice: Voice
+    _heard: Handler
+    _lost: OnLost
+    _under_way: dict[asyncio.Task[None], Agent | None] = field(default_factory=dict, init=False)
 
     def takes(self, member: Member, sentence: str, *, spare: bool) -> bool:
         """Whether the member is started again; a warning then says so. A `spare` one only with
