@@ -111,28 +111,40 @@ contains
     found_by = c_associated(address)
   end function
 
-  integer function isthmus_clusters()
+  ! The answer of that function; `otherwise` without Isthmus.
+  integer function number_by(question, otherwise)
+    character(len=*), intent(in) :: question
+    integer, intent(in) :: otherwise
     procedure(ask_number), pointer :: ask
     type(c_funptr) :: address
-    isthmus_clusters = 1
-    if (.not. found("clusters", address)) return
+    number_by = otherwise
+    if (.not. found(question, address)) return
     call c_f_procpointer(address, ask)
-    isthmus_clusters = max(1, int(ask()))
+    number_by = int(ask())
+  end function
+
+  ! Its answer for a number, if there are several clusters.
+  integer function number_of(question, number, otherwise)
+    character(len=*), intent(in) :: question
+    integer, intent(in) :: number, otherwise
+    procedure(ask_of), pointer :: ask
+    type(c_funptr) :: address
+    number_of = otherwise
+    if (isthmus_clusters() < 2 .or. .not. found(question, address)) return
+    call c_f_procpointer(address, ask)
+    number_of = int(ask(int(number, c_int)))
+  end function
+
+  integer function isthmus_clusters()
+    isthmus_clusters = max(1, number_by("clusters", 1))
   end function
 
   ! The cluster of a rank; -1 for an invalid rank.
   integer function isthmus_cluster_of(rank)
     integer, intent(in) :: rank
-    procedure(ask_of), pointer :: ask
-    type(c_funptr) :: address
     integer :: size, ierror
-    if (isthmus_clusters() > 1 .and. found("cluster_of", address)) then
-      call c_f_procpointer(address, ask)
-      isthmus_cluster_of = int(ask(int(rank, c_int)))
-      return
-    end if
     call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
-    isthmus_cluster_of = merge(0, -1, rank >= 0 .and. rank < size)
+    isthmus_cluster_of = number_of("cluster_of", rank, merge(0, -1, rank >= 0 .and. rank < size))
   end function
 
   ! The cluster of this process.
@@ -145,16 +157,9 @@ contains
   ! The number of ranks of a cluster; -1 for an invalid cluster.
   integer function isthmus_cluster_size(cluster)
     integer, intent(in) :: cluster
-    procedure(ask_of), pointer :: ask
-    type(c_funptr) :: address
-    integer :: ierror
-    if (isthmus_clusters() > 1 .and. found("cluster_size", address)) then
-      call c_f_procpointer(address, ask)
-      isthmus_cluster_size = int(ask(int(cluster, c_int)))
-      return
-    end if
-    isthmus_cluster_size = -1
-    if (cluster == 0) call MPI_Comm_size(MPI_COMM_WORLD, isthmus_cluster_size, ierror)
+    integer :: size, ierror
+    call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+    isthmus_cluster_size = number_of("cluster_size", cluster, merge(size, -1, cluster == 0))
   end function
 
   ! The name of a cluster in the grid file; empty without Isthmus.
@@ -199,12 +204,7 @@ contains
   ! The number of changes of clusters that this process has heard of, also of those before it
   ! started.
   integer function isthmus_changes()
-    procedure(ask_number), pointer :: ask
-    type(c_funptr) :: address
-    isthmus_changes = 0
-    if (.not. found("changes", address)) return
-    call c_f_procpointer(address, ask)
-    isthmus_changes = int(ask())
+    isthmus_changes = number_by("changes", 0)
   end function
 
   ! A change, from number 0 on, its cluster and a sentence; -1 if there is none with this number.
@@ -246,22 +246,14 @@ contains
 
   ! The ranks of this process's cluster; without Isthmus MPI_COMM_WORLD itself. Do not free it.
   integer function isthmus_cluster_comm()
-    procedure(ask_number), pointer :: ask
-    type(c_funptr) :: address
     isthmus_cluster_comm = MPI_COMM_WORLD
-    if (isthmus_clusters() < 2 .or. .not. found("cluster_comm_f", address)) return
-    call c_f_procpointer(address, ask)
-    isthmus_cluster_comm = int(ask())
+    if (isthmus_clusters() > 1) isthmus_cluster_comm = number_by("cluster_comm_f", MPI_COMM_WORLD)
   end function
 
   ! The number of channels: [channel.NAME] of the grid file; 0 without Isthmus and on one cluster.
   integer function isthmus_channels()
-    procedure(ask_number), pointer :: ask
-    type(c_funptr) :: address
     isthmus_channels = 0
-    if (isthmus_clusters() < 2 .or. .not. found("channels", address)) return
-    call c_f_procpointer(address, ask)
-    isthmus_channels = int(ask())
+    if (isthmus_clusters() > 1) isthmus_channels = number_by("channels", 0)
   end function
 
   ! The name of a channel, from 0 on in the order of the grid file; empty for an invalid channel.
@@ -275,12 +267,10 @@ contains
   ! The processes of a channel; MPI_COMM_NULL if this process is not one. Do not free it.
   integer function isthmus_channel_comm(channel)
     integer, intent(in) :: channel
-    procedure(ask_of), pointer :: ask
-    type(c_funptr) :: address
     isthmus_channel_comm = MPI_COMM_NULL
-    if (isthmus_channels() == 0 .or. .not. found("channel_comm_f", address)) return
-    call c_f_procpointer(address, ask)
-    isthmus_channel_comm = int(ask(int(channel, c_int)))
+    if (isthmus_channels() > 0) then
+      isthmus_channel_comm = number_of("channel_comm_f", channel, MPI_COMM_NULL)
+    end if
   end function
 
   ! The communicators of MPICH/MadIII, i from 0 on: the cluster's, those of the process's channels,
@@ -317,13 +307,8 @@ contains
   logical function survives(name, address)
     character(len=*), intent(in) :: name
     type(c_funptr), intent(out) :: address
-    type(c_funptr) :: error
-    procedure(ask_of), pointer :: ask
     survives = .false.
-    if (.not. found_by("isthmus_survival_error", error)) return
-    call c_f_procpointer(error, ask)
-    if (ask(0_c_int) < 0) return
-    survives = found_by("isthmus_survival_" // name, address)
+    if (error_class(0) >= 0) survives = found_by("isthmus_survival_" // name, address)
   end function
 
   ! Classes of errors, after MPI_Init; -1 without Isthmus.
@@ -352,13 +337,20 @@ contains
   subroutine isthmus_comm_revoke(comm, ierror)
     integer, intent(in) :: comm
     integer, intent(out) :: ierror
+    ierror = code_of("revoke_f", comm, MPI_ERR_OTHER)
+  end subroutine
+
+  ! Calls a function with a handle; `otherwise` without Isthmus.
+  integer function code_of(name, comm, otherwise)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: comm, otherwise
     procedure(ask_of), pointer :: ask
     type(c_funptr) :: address
-    ierror = MPI_ERR_OTHER
-    if (.not. survives("revoke_f", address)) return
+    code_of = otherwise
+    if (.not. survives(name, address)) return
     call c_f_procpointer(address, ask)
-    ierror = int(ask(int(comm, c_int)))
-  end subroutine
+    code_of = int(ask(int(comm, c_int)))
+  end function
 
   subroutine isthmus_comm_is_revoked(comm, flag, ierror)
     integer, intent(in) :: comm
@@ -452,12 +444,7 @@ contains
   subroutine isthmus_comm_failure_ack(comm, ierror)
     integer, intent(in) :: comm
     integer, intent(out) :: ierror
-    procedure(ask_of), pointer :: ask
-    type(c_funptr) :: address
-    ierror = MPI_SUCCESS
-    if (.not. survives("failure_ack_f", address)) return
-    call c_f_procpointer(address, ask)
-    ierror = int(ask(int(comm, c_int)))
+    ierror = code_of("failure_ack_f", comm, MPI_SUCCESS)
   end subroutine
 
   subroutine isthmus_comm_failure_get_acked(comm, group, ierror)
