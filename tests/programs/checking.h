@@ -25,6 +25,12 @@
     }                                                                       \
   } while (0)
 
+static inline int class_of(int code) {
+  int class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
+  return class;
+}
+
 /* Whether those who are `in` are in several clusters; collective, and all say the same. */
 static inline int span_clusters(MPI_Comm comm, int in) {
   const char* name = getenv("ISTHMUS_CLUSTER");

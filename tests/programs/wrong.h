@@ -30,12 +30,6 @@ static int waited_for(int code) {
   (doing = "MPI_" #blocking,           \
    nonblocking ? waited_for(MPI_##immediate(__VA_ARGS__, &request)) : MPI_##blocking(__VA_ARGS__))
 
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-
 /* `fails`: this rank's data would have come from the wrong one. */
 static void check(int code, int fails) {
   const int own[] = {MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_ROOT};

@@ -1,41 +1,14 @@
 /* A cluster fails while others make communicators of two sides, or use them. sides CASE
- * [MICROSECONDS FILE]: all cases run, CASE first. Without a time, the victim fails before it. If there
- * is a time, the victim takes part in all, and fails after it. All calls end, and all living ranks
- * have a new communicator, or none has. */
-#include <string.h>
-#include <unistd.h>
+ * [MICROSECONDS FILE]: all cases run, CASE first. Without a time, the victim fails before it. If
+ * there is a time, the victim takes part in all, and fails after it. All calls end, and all living
+ * ranks have a new communicator, or none has. */
+#include "survivors.h"
 
-#include "../../../include/isthmus.h"
-#include "../../programs/checking.h"
-#include "victim.h"
-
-enum { MOST = 64 };
-static const char* const kVictim = "west";
-
-static int rank, size, living; /* ranks that live */
-static int dead[MOST], takes_part, first_alive, victim;
-static MPI_Comm alive; /* of those that live; null at the victim */
 /* Made before: sides that interleave in all clusters, those with the victim on one side, and one
    side of living ranks each. */
 static MPI_Comm half, inter, with_victim, across_victim, talking;
 static char port[MPI_MAX_PORT_NAME];
 
-static int of_all(int mine) {
-  int sum = mine;
-  if (alive != MPI_COMM_NULL) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, alive);
-  return sum;
-}
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-static void expect_well(int code, const char* what) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-  CHECK(code == MPI_SUCCESS || dead[rank], "%s: %s", what, text);
-}
 /* The call has made `comm` at all that live and take part, or raised an error at all. */
 static void expect_loss(int code, MPI_Comm* comm, int members, const char* what) {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -138,8 +111,8 @@ static const char* path;
 static void open_file(void) {
   MPI_File file = MPI_FILE_NULL;
   if (path == NULL) return;
-  const int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
-                                 MPI_INFO_NULL, &file);
+  const int code =
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   const int made = of_all(code == MPI_SUCCESS);
   CHECK(dead[rank] || made == 0 || made == living, "%d of %d have opened it", made, living);
   if (code == MPI_SUCCESS) MPI_File_close(&file);
@@ -205,49 +178,22 @@ static void disconnect(void) {
   CHECK(across_victim == MPI_COMM_NULL, "it is not freed");
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {
-    {"create", create}, {"create_lead", create_lead},
-    {"merge", merge},   {"connect", connect},
-    {"split", split},   {"plain", plain},
+static const struct Case cases[] = {
+    {"create", create},  {"create_lead", create_lead},
+    {"merge", merge},    {"connect", connect},
+    {"split", split},    {"plain", plain},
     {"open", open_file},
 };
-enum { CASES = sizeof cases / sizeof *cases };
 
 int main(int argc, char** argv) {
-  int first = -1, mine;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  quiet(MPI_COMM_WORLD);
-  takes_part = argc > 2;
+  begin(argc, argv);
   path = argc > 3 ? argv[3] : NULL;
-  mine = !strcmp(isthmus_cluster_name(isthmus_cluster()), kVictim);
-  MPI_Allgather(&mine, 1, MPI_INT, dead, 1, MPI_INT, MPI_COMM_WORLD);
-  MPI_Comm_split(MPI_COMM_WORLD, mine ? MPI_UNDEFINED : 0, 0, &alive);
-  victim = first_alive = -1;
-  for (int r = 0; r < size; ++r) {
-    if (dead[r] && victim < 0) victim = r;
-    if (!dead[r] && first_alive < 0) first_alive = r;
-    living += !dead[r];
-  }
-  for (int i = 0; i < CASES; ++i) {
-    if (!strcmp(cases[i].name, argv[1])) first = i;
-  }
-  if (first < 0) return 2;
   set_up();
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (mine) fail(rank == victim, argv[2]);
-  for (int i = 0; i < CASES; ++i) cases[(first + i) % CASES].run();
-  while (mine) pause();
+  run_all(cases, sizeof cases / sizeof *cases, argv);
   go_on_as_two_sides();
 #if MPI_VERSION >= 4
   end_partitioned();
 #endif
   disconnect();
-  if (rank == first_alive) printf("%d of %d go on\n", living, size);
-  MPI_Finalize();
-  return 0;
+  return end();
 }

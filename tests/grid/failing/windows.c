@@ -2,20 +2,10 @@
  * All cases run, CASE first. Without a time, the victim fails before it. If there is a time, the
  * victim takes part in all, and fails after it. All calls end, accesses to failed ranks raise
  * errors that name the cluster, and the accesses of others arrive. */
-#include <string.h>
-#include <unistd.h>
+#include "survivors.h"
 
-#include "../../../include/isthmus.h"
-#include "../../programs/checking.h"
-#include "victim.h"
+enum { MANY = 1 << 20 };
 
-enum { MANY = 1 << 20, MOST = 64 };
-static const char* const kVictim = "west";
-
-static int rank, size, living; /* ranks that live */
-static int dead[MOST], takes_part;
-static int first_alive, victim;
-static MPI_Comm alive; /* of those that live; null at the victim */
 static MPI_Group others;
 static int* large;
 
@@ -30,19 +20,8 @@ static void expect_loss(int code, const char* what) {
   MPI_Error_string(code, text, &length);
   CHECK(class == ISTHMUS_ERR_PROC_FAILED && strstr(text, kVictim), "%s: %s", what, text);
 }
-static void expect_well(int code, const char* what) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-  CHECK(code == MPI_SUCCESS || alive == MPI_COMM_NULL, "%s: %s", what, text);
-}
 static void meet(void) {
   if (alive != MPI_COMM_NULL) MPI_Barrier(alive);
-}
-static int of_all(int mine) {
-  int sum = mine;
-  if (alive != MPI_COMM_NULL) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, alive);
-  return sum;
 }
 static MPI_Win window_of(int ints, int** memory) {
   MPI_Win made;
@@ -104,7 +83,7 @@ static void fence(void) {
   puts_to_all(fenced);
   expect_loss(MPI_Win_fence(0, fenced), "MPI_Win_fence");
   meet();
-  if (alive != MPI_COMM_NULL) check_puts(at_fence, "fence");
+  if (!dead[rank]) check_puts(at_fence, "fence");
   free_it(&fenced);
 }
 static void post(void) {
@@ -116,7 +95,7 @@ static void post(void) {
   expect_loss(MPI_Win_complete(posted), "MPI_Win_complete");
   expect_loss(MPI_Win_wait(posted), "MPI_Win_wait");
   at_post[rank] = rank;
-  if (alive != MPI_COMM_NULL) check_puts(at_post, "post");
+  if (!dead[rank]) check_puts(at_post, "post");
   free_it(&posted);
 }
 static void post_test(void) {
@@ -239,10 +218,7 @@ static void create(void) {
   }
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} cases[] = {
+static const struct Case cases[] = {
     {"fence", fence},
     {"post", post},
     {"post_test", post_test},
@@ -254,40 +230,19 @@ static const struct {
     {"dynamic", dynamic_memory},
     {"create", create},
 };
-enum { CASES = sizeof cases / sizeof *cases };
 
 int main(int argc, char** argv) {
-  int first = -1, mine, members[MOST], number = 0;
+  int members[MOST], number = 0;
   MPI_Group all;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  takes_part = argc > 2;
-  mine = !strcmp(isthmus_cluster_name(isthmus_cluster()), kVictim);
-  MPI_Allgather(&mine, 1, MPI_INT, dead, 1, MPI_INT, MPI_COMM_WORLD);
-  MPI_Comm_split(MPI_COMM_WORLD, mine ? MPI_UNDEFINED : 0, 0, &alive);
-  victim = first_alive = -1;
+  begin(argc, argv);
   for (int r = 0; r < size; ++r) {
-    if (dead[r] && victim < 0) victim = r;
-    if (!dead[r] && first_alive < 0) first_alive = r;
-    living += !dead[r];
     if (r != rank) members[number++] = r;
   }
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   MPI_Group_incl(all, number, members, &others);
   large = calloc(MANY, sizeof *large);
-  for (int i = 0; i < CASES; ++i) {
-    if (!strcmp(cases[i].name, argv[1])) first = i;
-  }
-  if (first < 0) return 2;
   set_up();
   post_test();
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (mine) fail(rank == victim, argv[2]);
-  for (int i = 0; i < CASES; ++i) cases[(first + i) % CASES].run();
-  while (mine) pause();
-  if (rank == first_alive) printf("%d of %d go on\n", living, size);
-  MPI_Finalize();
-  return 0;
+  run_all(cases, sizeof cases / sizeof *cases, argv);
+  return end();
 }

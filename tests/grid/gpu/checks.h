@@ -1,4 +1,5 @@
 /* Arrays of numbers in the memory of a device, and what is expected there. */
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,4 +35,16 @@ static void expect(const int* device, int at, int value) {
 static void expect_run(const int* device, int count, int first) {
   for (int i = 0; i<count; i += count> 100 ? count / 7 : 1) expect(device, i, first + i);
   expect(device, count - 1, first + count - 1);
+}
+
+/* The end of the program. `before` is its gpu_state() at the beginning, which calls that do not
+   fail leave as it is; or NULL. */
+static inline int ended(const void* before) {
+  if (before && !getenv("DRIVER_FAILS") && gpu_state() != before) {
+    printf("rank %d: the program's device, context or last error is another one\n", rank);
+    wrong = 1;
+  }
+  if (wrong) printf("rank %d: wrong\n", rank);
+  MPI_Finalize();
+  return wrong;
 }

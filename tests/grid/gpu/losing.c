@@ -23,12 +23,6 @@ static int* on_device(int value) {
   return at;
 }
 
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 int main(int argc, char** argv) {
   int rank, word = 0;
   MPI_Request request[2];

@@ -12,12 +12,6 @@
 
 enum { kStep = 20 };
 
-static int class_of(int code) {
-  int class = 0;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 /* Whether this rank's cluster has the name at the start of a turn; spawned ones have a number. */
 static int among(const char* turn) {
   const char* const name = isthmus_cluster_name(isthmus_cluster());

@@ -55,8 +55,7 @@ int main(int argc, char** argv) {
       CHECK(sums[0] == size, "the sum is %d of %d", (int)sums[0], size);
       continue;
     }
-    int class;
-    MPI_Error_class(code, &class);
+    const int class = class_of(code);
     CHECK(class == ISTHMUS_ERR_PROC_FAILED || class == ISTHMUS_ERR_REVOKED, "class %d", class);
     repair(&comm, &step);
     sums[1] = 0;

@@ -15,12 +15,6 @@ static MPI_Datatype types[MOST];
 static MPI_Comm comm;
 static MPI_Request request;
 
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 /* `code` is that of a call that has begun or ended, `right` says whether its result is. */
 static void judge(int code, int (*right)(void), const char* what) {
   int class = class_of(code);

@@ -4,8 +4,8 @@
 
 #define MOST 64
 
-static void allgather(MPI_Comm comm, int rank, int size, const struct kind* s, const struct kind* r,
-                      int count, int in_place) {
+static void allgather(MPI_Comm comm, const struct kind* s, const struct kind* r, int count,
+                      int in_place) {
   int* mine = room(s, count);
   int* all = room(r, count * size);
   fill(mine, s, 0, count, rank, 0);
@@ -17,8 +17,8 @@ static void allgather(MPI_Comm comm, int rank, int size, const struct kind* s, c
   free(all);
 }
 
-static void allgatherv(MPI_Comm comm, int rank, int size, const struct kind* s,
-                       const struct kind* r, int base, int in_place) {
+static void allgatherv(MPI_Comm comm, const struct kind* s, const struct kind* r, int base,
+                       int in_place) {
   int counts[MOST], places[MOST], next = 0;
   for (int i = size; i-- > 0;) {
     counts[i] = uneven(i, base);
@@ -39,8 +39,8 @@ static void allgatherv(MPI_Comm comm, int rank, int size, const struct kind* s,
   free(all);
 }
 
-static void alltoall(MPI_Comm comm, int rank, int size, const struct kind* s, const struct kind* r,
-                     int count, int in_place) {
+static void alltoall(MPI_Comm comm, const struct kind* s, const struct kind* r, int count,
+                     int in_place) {
   int* out = room(s, count * size);
   int* in = room(r, count * size);
   for (int i = 0; i < size; ++i) {
@@ -58,8 +58,8 @@ static int between(int from, int to, int base, int symmetric) {
   return symmetric ? (from + to) % 3 * base : (from * 3 + to) % 4 * base;
 }
 
-static void alltoallv(MPI_Comm comm, int rank, int size, const struct kind* s, const struct kind* r,
-                      int base, int in_place) {
+static void alltoallv(MPI_Comm comm, const struct kind* s, const struct kind* r, int base,
+                      int in_place) {
   int out_counts[MOST], out_places[MOST], in_counts[MOST], in_places[MOST];
   int out_next = 0, in_next = 0;
   for (int i = 0; i < size; ++i) {
@@ -87,7 +87,7 @@ static void alltoallv(MPI_Comm comm, int rank, int size, const struct kind* s, c
 }
 
 /* Every block has a datatype of its own. */
-static void alltoallw(MPI_Comm comm, int rank, int size, int base, int in_place) {
+static void alltoallw(MPI_Comm comm, int base, int in_place) {
   int out_counts[MOST], out_places[MOST], in_counts[MOST], in_places[MOST];
   MPI_Datatype out_types[MOST], in_types[MOST];
   const int slot = 4 * base + 1; /* elements of the largest kind for every block */
@@ -116,26 +116,23 @@ static void alltoallw(MPI_Comm comm, int rank, int size, int base, int in_place)
 }
 
 static void test(MPI_Comm comm) {
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   for (mode = 0; mode < MODES; ++mode) {
     for (int in_place = 0; in_place < 2; ++in_place) {
       for (int count = 0; count < 4; count += 3) {
         for (int k = 0; k < KINDS * KINDS; ++k) {
           const struct kind *s = &kinds[k / KINDS], *r = &kinds[k % KINDS];
           with = in_place ? "in place" : s->name;
-          allgather(comm, rank, size, s, r, count, in_place);
-          allgatherv(comm, rank, size, s, r, count, in_place);
-          alltoall(comm, rank, size, s, r, count, in_place);
-          alltoallv(comm, rank, size, s, r, count, in_place);
+          allgather(comm, s, r, count, in_place);
+          allgatherv(comm, s, r, count, in_place);
+          alltoall(comm, s, r, count, in_place);
+          alltoallv(comm, s, r, count, in_place);
         }
-        alltoallw(comm, rank, size, count, in_place);
+        alltoallw(comm, count, in_place);
       }
     }
     with = "large";
-    allgather(comm, rank, size, &kinds[0], &kinds[0], 50000, 0);
-    alltoall(comm, rank, size, &kinds[1], &kinds[0], 50000, 0);
+    allgather(comm, &kinds[0], &kinds[0], 50000, 0);
+    alltoall(comm, &kinds[1], &kinds[0], 50000, 0);
   }
   mode = 0;
 }

@@ -127,11 +127,18 @@ static inline void expect_untouched(const int* buffer, const struct kind* kind, 
 /* Uneven counts, empty ones among them. */
 static inline int uneven(int rank, int base) { return (rank * 2 + 1) % 4 * base; }
 
+static int rank, size; /* of the communicator that is tried */
+
+static inline void try(MPI_Comm comm, const char* name, void (*test)(MPI_Comm)) {
+  trying = name;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  test(comm);
+}
+
 /* Runs test(comm) on communicators that span clusters in every way, and on some that do not. */
 static inline void on_communicators(void (*test)(MPI_Comm)) {
-  int rank, size;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  try(MPI_COMM_WORLD, "MPI_COMM_WORLD", test);
   struct {
     const char* name;
     int colour, key;
@@ -143,20 +150,16 @@ static inline void on_communicators(void (*test)(MPI_Comm)) {
       {"all but rank 1", rank == 1 ? MPI_UNDEFINED : 0, rank},
       {"halves", rank < (size + 1) / 2, rank},
   };
-  trying = "MPI_COMM_WORLD";
-  test(MPI_COMM_WORLD);
   for (size_t i = 0; i < sizeof splits / sizeof *splits; ++i) {
     MPI_Comm comm;
-    trying = splits[i].name;
     MPI_Comm_split(MPI_COMM_WORLD, splits[i].colour, splits[i].key, &comm);
     if (comm == MPI_COMM_NULL) continue;
-    test(comm);
+    try(comm, splits[i].name, test);
     MPI_Comm_free(&comm);
   }
 }
 
 static inline int finish(const char* name) {
-  int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -12,9 +12,6 @@ static void last(void* in, void* inout, int* length, MPI_Datatype* type) {
 
 static void test(MPI_Comm comm) {
   const int free_early = spans_clusters(comm);
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   for (int round = 0; round < ROUNDS; ++round) {
     const int root = round % size;
     MPI_Request requests[KINDS_OF_COLLECTIVE + 3];
@@ -90,9 +87,6 @@ static void test(MPI_Comm comm) {
 
 /* Ranks run far ahead of each other through small collectives of all kinds. */
 static void run_ahead(MPI_Comm comm) {
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   for (int i = 0; i < 200; ++i) {
     int number = rank == i % size ? i : -1, sum = -1, prefix = -1;
     MPI_Bcast(&number, 1, MPI_INT, i % size, comm);

@@ -22,9 +22,6 @@ static void last(void* in, void* inout, int* length, MPI_Datatype* type) {
 static void test(MPI_Comm comm) {
   /* Inside one cluster they are native, and those of MPICH 4.0 go wrong when started again. */
   if (!spans_clusters(comm)) return;
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   const int root = size / 2, to = (rank + 1) % size, from = (rank + size - 1) % size;
   MPI_Datatype gaps;
   MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);

@@ -36,51 +36,23 @@ struct place {
 };
 
 enum { SUM_INT, MAX_DOUBLE, XOR, MIN_PLACE, COMPOSE, ADD, CASES };
-static const char* const names[CASES] = {"MPI_SUM of int",    "MPI_MAX of double",
-                                         "MPI_BXOR of short", "MPI_MINLOC of double and int",
-                                         "composed maps",     "added pairs"};
-static size_t extent_of(int c) {
-  static const size_t extents[CASES] = {sizeof(int),        sizeof(double),
-                                        sizeof(short),      sizeof(struct place),
-                                        sizeof(struct map), 2 * sizeof(unsigned)};
-  return extents[c];
-}
-static MPI_Datatype type_of(int c) {
-  switch (c) {
-    case SUM_INT:
-      return MPI_INT;
-    case MAX_DOUBLE:
-      return MPI_DOUBLE;
-    case XOR:
-      return MPI_SHORT;
-    case MIN_PLACE:
-      return MPI_DOUBLE_INT;
-    case COMPOSE:
-      return map_type;
-    default:
-      return packed_map_type;
-  }
-}
-static MPI_Op op_of(int c) {
-  switch (c) {
-    case SUM_INT:
-      return MPI_SUM;
-    case MAX_DOUBLE:
-      return MPI_MAX;
-    case XOR:
-      return MPI_BXOR;
-    case MIN_PLACE:
-      return MPI_MINLOC;
-    case COMPOSE:
-      return compose;
-    default:
-      return add_pairs;
-  }
+static struct {
+  const char* name;
+  size_t extent;
+  MPI_Datatype type;
+  MPI_Op op;
+} cases[CASES];
+
+static void set_case(int c, const char* name, size_t extent, MPI_Datatype type, MPI_Op op) {
+  cases[c].name = name;
+  cases[c].extent = extent;
+  cases[c].type = type;
+  cases[c].op = op;
 }
 
 /* Element i of the reduction of ranks first..last. */
 static void reduced(int c, int first, int last, int i, void* out) {
-  memset(out, 0, extent_of(c));
+  memset(out, 0, cases[c].extent);
   struct map m = map_of(first, i);
   int sum = 0;
   unsigned pair[2] = {0, 0};
@@ -102,46 +74,29 @@ static void reduced(int c, int first, int last, int i, void* out) {
       least.index = r;
     }
   }
-  switch (c) {
-    case SUM_INT:
-      memcpy(out, &sum, sizeof sum);
-      break;
-    case MAX_DOUBLE:
-      memcpy(out, &most, sizeof most);
-      break;
-    case XOR:
-      memcpy(out, &bits, sizeof bits);
-      break;
-    case MIN_PLACE:
-      memcpy(out, &least, sizeof least);
-      break;
-    case COMPOSE:
-      memcpy(out, &m, sizeof m);
-      break;
-    default:
-      memcpy(out, pair, sizeof pair);
-  }
+  const void* const all[CASES] = {&sum, &most, &bits, &least, &m, pair};
+  memcpy(out, all[c], cases[c].extent);
 }
 
 static void* operands(int c, int rank, int count) {
-  char* buffer = calloc((size_t)count + 1, extent_of(c));
-  for (int i = 0; i < count; ++i) reduced(c, rank, rank, i, buffer + (size_t)i * extent_of(c));
+  char* buffer = calloc((size_t)count + 1, cases[c].extent);
+  for (int i = 0; i < count; ++i) reduced(c, rank, rank, i, buffer + (size_t)i * cases[c].extent);
   return buffer;
 }
-static void* results(int c, int count) { return calloc((size_t)count + 1, extent_of(c)); }
+static void* results(int c, int count) { return calloc((size_t)count + 1, cases[c].extent); }
 
 static void expect_reduced(int c, const void* got, int first, int last, int from, int count) {
   char wanted[64], untouched[64] = "";
   for (int i = 0; i < count; ++i) {
     reduced(c, first, last, from + i, wanted);
-    CHECK(memcmp((const char*)got + (size_t)i * extent_of(c), wanted, extent_of(c)) == 0,
+    CHECK(memcmp((const char*)got + (size_t)i * cases[c].extent, wanted, cases[c].extent) == 0,
           "element %d over ranks %d to %d is wrong", from + i, first, last);
   }
-  CHECK(memcmp((const char*)got + (size_t)count * extent_of(c), untouched, extent_of(c)) == 0,
+  CHECK(memcmp((const char*)got + (size_t)count * cases[c].extent, untouched, cases[c].extent) == 0,
         "wrote beyond the end");
 }
 
-static void reduce(MPI_Comm comm, int rank, int size, int c, int root, int count, int in_place) {
+static void reduce(MPI_Comm comm, int c, int root, int count, int in_place) {
   char* in = operands(c, rank, count);
   char* out = results(c, count);
   const int placed = in_place && rank == root;
@@ -149,27 +104,27 @@ static void reduce(MPI_Comm comm, int rank, int size, int c, int root, int count
       placed         ? in
       : rank == root ? out
                      : NULL,
-      count, type_of(c), op_of(c), root, comm);
+      count, cases[c].type, cases[c].op, root, comm);
   if (rank == root) expect_reduced(c, placed ? in : out, 0, size - 1, 0, count);
   if (!placed) expect_reduced(c, in, rank, rank, 0, count);
   free(in);
   free(out);
 }
 
-static void to_all(MPI_Comm comm, int rank, int size, int c, int count, int in_place) {
+static void to_all(MPI_Comm comm, int c, int count, int in_place) {
   for (int form = 0; form < 3; ++form) {
     char* in = operands(c, rank, count);
     char* out = results(c, count);
     char* got = in_place ? in : out;
     const void* from = in_place ? MPI_IN_PLACE : in;
     if (form == 0) {
-      RUN(Allreduce, Iallreduce, from, got, count, type_of(c), op_of(c), comm);
+      RUN(Allreduce, Iallreduce, from, got, count, cases[c].type, cases[c].op, comm);
       expect_reduced(c, got, 0, size - 1, 0, count);
     } else if (form == 1) {
-      RUN(Scan, Iscan, from, got, count, type_of(c), op_of(c), comm);
+      RUN(Scan, Iscan, from, got, count, cases[c].type, cases[c].op, comm);
       expect_reduced(c, got, 0, rank, 0, count);
     } else {
-      RUN(Exscan, Iexscan, from, got, count, type_of(c), op_of(c), comm);
+      RUN(Exscan, Iexscan, from, got, count, cases[c].type, cases[c].op, comm);
       if (rank > 0) expect_reduced(c, got, 0, rank - 1, 0, count);
     }
     free(in);
@@ -177,7 +132,7 @@ static void to_all(MPI_Comm comm, int rank, int size, int c, int count, int in_p
   }
 }
 
-static void reduce_scatter(MPI_Comm comm, int rank, int size, int c, int base, int in_place) {
+static void reduce_scatter(MPI_Comm comm, int c, int base, int in_place) {
   int counts[64], before = 0, all = 0;
   for (int i = 0; i < size; ++i) {
     counts[i] = uneven(i, base);
@@ -187,8 +142,8 @@ static void reduce_scatter(MPI_Comm comm, int rank, int size, int c, int base, i
   char* in = operands(c, rank, all);
   char* out = results(c, counts[rank]);
   RUN(Reduce_scatter, Ireduce_scatter, in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts,
-      type_of(c), op_of(c), comm);
-  if (in_place) memcpy(out, in, (size_t)counts[rank] * extent_of(c));
+      cases[c].type, cases[c].op, comm);
+  if (in_place) memcpy(out, in, (size_t)counts[rank] * cases[c].extent);
   expect_reduced(c, out, 0, size - 1, before, counts[rank]);
   free(in);
   free(out);
@@ -196,30 +151,25 @@ static void reduce_scatter(MPI_Comm comm, int rank, int size, int c, int base, i
   in = operands(c, rank, base * size);
   out = results(c, base);
   RUN(Reduce_scatter_block, Ireduce_scatter_block, in_place ? MPI_IN_PLACE : in,
-      in_place ? in : out, base, type_of(c), op_of(c), comm);
-  if (in_place) memcpy(out, in, (size_t)base * extent_of(c));
+      in_place ? in : out, base, cases[c].type, cases[c].op, comm);
+  if (in_place) memcpy(out, in, (size_t)base * cases[c].extent);
   expect_reduced(c, out, 0, size - 1, base * rank, base);
   free(in);
   free(out);
 }
 
 static void test(MPI_Comm comm) {
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   for (mode = 0; mode < MODES; ++mode) {
     for (int c = 0; c < CASES; ++c) {
-      with = names[c];
+      with = cases[c].name;
       for (int count = 0; count < 6; count += 5) {
         for (int in_place = 0; in_place < 2; ++in_place) {
-          for (int root = 0; root < size; ++root) {
-            reduce(comm, rank, size, c, root, count, in_place);
-          }
-          to_all(comm, rank, size, c, count, in_place);
-          reduce_scatter(comm, rank, size, c, count, in_place);
+          for (int root = 0; root < size; ++root) reduce(comm, c, root, count, in_place);
+          to_all(comm, c, count, in_place);
+          reduce_scatter(comm, c, count, in_place);
         }
       }
-      to_all(comm, rank, size, c, 40000, 0);
+      to_all(comm, c, 40000, 0);
     }
   }
   mode = 0;
@@ -233,6 +183,13 @@ int main(int argc, char** argv) {
   MPI_Type_commit(&packed_map_type);
   MPI_Op_create(compose_maps, 0, &compose);
   MPI_Op_create(add, 1, &add_pairs);
+  set_case(SUM_INT, "MPI_SUM of int", sizeof(int), MPI_INT, MPI_SUM);
+  set_case(MAX_DOUBLE, "MPI_MAX of double", sizeof(double), MPI_DOUBLE, MPI_MAX);
+  set_case(XOR, "MPI_BXOR of short", sizeof(short), MPI_SHORT, MPI_BXOR);
+  set_case(MIN_PLACE, "MPI_MINLOC of double and int", sizeof(struct place), MPI_DOUBLE_INT,
+           MPI_MINLOC);
+  set_case(COMPOSE, "composed maps", sizeof(struct map), map_type, compose);
+  set_case(ADD, "added pairs", 2 * sizeof(unsigned), packed_map_type, add_pairs);
   on_communicators(test);
   MPI_Op_free(&compose);
   MPI_Op_free(&add_pairs);

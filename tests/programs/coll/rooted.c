@@ -2,8 +2,7 @@
    out of order, blocking and not. ranks: 2 3 5 */
 #include "check.h"
 
-static void bcast(MPI_Comm comm, int rank, int root, const struct kind* s, const struct kind* r,
-                  int count) {
+static void bcast(MPI_Comm comm, int root, const struct kind* s, const struct kind* r, int count) {
   const struct kind* kind = rank == root ? s : r;
   int* buffer = room(kind, count);
   if (rank == root) fill(buffer, kind, 0, count, root, 0);
@@ -12,8 +11,8 @@ static void bcast(MPI_Comm comm, int rank, int root, const struct kind* s, const
   free(buffer);
 }
 
-static void gather(MPI_Comm comm, int rank, int size, int root, const struct kind* s,
-                   const struct kind* r, int count, int in_place) {
+static void gather(MPI_Comm comm, int root, const struct kind* s, const struct kind* r, int count,
+                   int in_place) {
   int* mine = room(s, count);
   int* all = room(r, count * size);
   fill(mine, s, 0, count, rank, root);
@@ -27,8 +26,8 @@ static void gather(MPI_Comm comm, int rank, int size, int root, const struct kin
   free(all);
 }
 
-static void scatter(MPI_Comm comm, int rank, int size, int root, const struct kind* s,
-                    const struct kind* r, int count, int in_place) {
+static void scatter(MPI_Comm comm, int root, const struct kind* s, const struct kind* r, int count,
+                    int in_place) {
   int* all = room(s, count * size);
   int* mine = room(r, count);
   for (int i = 0; i < size && rank == root; ++i) fill(all, s, i * count, count, root, i);
@@ -54,8 +53,8 @@ static int place(int counts[], int displacements[], int size, int base) {
   return next;
 }
 
-static void gatherv(MPI_Comm comm, int rank, int size, int root, const struct kind* s,
-                    const struct kind* r, int base, int in_place) {
+static void gatherv(MPI_Comm comm, int root, const struct kind* s, const struct kind* r, int base,
+                    int in_place) {
   int counts[64], places[64];
   const int all_count = place(counts, places, size, base);
   int* mine = room(s, counts[rank]);
@@ -75,8 +74,8 @@ static void gatherv(MPI_Comm comm, int rank, int size, int root, const struct ki
   free(all);
 }
 
-static void scatterv(MPI_Comm comm, int rank, int size, int root, const struct kind* s,
-                     const struct kind* r, int base, int in_place) {
+static void scatterv(MPI_Comm comm, int root, const struct kind* s, const struct kind* r, int base,
+                     int in_place) {
   int counts[64], places[64];
   const int all_count = place(counts, places, size, base);
   int* all = room(s, all_count);
@@ -92,9 +91,6 @@ static void scatterv(MPI_Comm comm, int rank, int size, int root, const struct k
 }
 
 static void test(MPI_Comm comm) {
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   for (mode = 0; mode < MODES; ++mode) {
     RUN(Barrier, Ibarrier, comm);
     for (int root = 0; root < size; ++root) {
@@ -102,21 +98,21 @@ static void test(MPI_Comm comm) {
         const struct kind *s = &kinds[k / KINDS], *r = &kinds[k % KINDS];
         for (int count = 0; count < 4; count += 3) {
           with = s->name;
-          bcast(comm, rank, root, s, r, count);
+          bcast(comm, root, s, r, count);
           for (int in_place = 0; in_place < 2; ++in_place) {
             with = in_place ? "in place" : s->name;
-            gather(comm, rank, size, root, s, r, count, in_place);
-            scatter(comm, rank, size, root, s, r, count, in_place);
-            gatherv(comm, rank, size, root, s, r, count, in_place);
-            scatterv(comm, rank, size, root, s, r, count, in_place);
+            gather(comm, root, s, r, count, in_place);
+            scatter(comm, root, s, r, count, in_place);
+            gatherv(comm, root, s, r, count, in_place);
+            scatterv(comm, root, s, r, count, in_place);
           }
         }
       }
     }
     with = "large";
-    bcast(comm, rank, size - 1, &kinds[0], &kinds[1], 300000);
-    gather(comm, rank, size, 0, &kinds[1], &kinds[0], 100000, 0);
-    scatter(comm, rank, size, size - 1, &kinds[0], &kinds[0], 100000, 0);
+    bcast(comm, size - 1, &kinds[0], &kinds[1], 300000);
+    gather(comm, 0, &kinds[1], &kinds[0], 100000, 0);
+    scatter(comm, size - 1, &kinds[0], &kinds[0], 100000, 0);
   }
   mode = 0;
 }

@@ -102,8 +102,7 @@ int main(int argc, char** argv) {
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
     const int code = MPI_Comm_create(part, all, &none);
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
+    const int class = class_of(code);
     CHECK(class == MPI_ERR_GROUP || class == MPI_ERR_ARG || class == MPI_ERR_RANK,
           "a group that is no subset gave error class %d", class);
     MPI_Group_free(&all);

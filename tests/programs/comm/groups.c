@@ -134,8 +134,7 @@ static void parts(unsigned* state, MPI_Group a, const Set* sa) {
 }
 
 static void expect(int code, int a, int b, const char* what) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
+  const int class = class_of(code);
   CHECK(class == a || class == b, "%s gave error class %d", what, class);
 }
 

@@ -53,12 +53,6 @@ static inline void check_count(MPI_Status* status, MPI_Datatype type, int expect
   CHECK(count == expected, "%s: %d elements, not %d", what, count, expected);
 }
 
-static inline int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-
 static inline int finish(const char* what) {
   MPI_Finalize();
   if (rank == 0) printf("%s: ok\n", what);

@@ -22,51 +22,39 @@ program typed
   received = -1
   call MPI_Alltoallw(sent, counts, places, types, received, counts, places, types, &
       MPI_COMM_WORLD, ierr)
-  call check(all(received == expected), 'MPI_Alltoallw')
-  received = -1
+  call expect(received, expected, 'MPI_Alltoallw')
   call MPI_Ialltoallw(sent, counts, places, types, received, counts, places, types, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(received == expected), 'MPI_Ialltoallw')
+  call ended(received, expected, 'MPI_Ialltoallw')
 
   ! In place the counts and datatypes of what is sent are not looked at.
   received = sent
   call MPI_Alltoallw(MPI_IN_PLACE, [0], [0], [0], received, counts, places, types, &
       MPI_COMM_WORLD, ierr)
-  call check(all(received == expected), 'MPI_Alltoallw in place')
+  call expect(received, expected, 'MPI_Alltoallw in place')
   received = sent
   call MPI_Ialltoallw(MPI_IN_PLACE, [0], [0], [0], received, counts, places, types, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(received == expected), 'MPI_Ialltoallw in place')
+  call ended(received, expected, 'MPI_Ialltoallw in place')
 
   ! A count for each rank.
   places = [(i, i = 0, size - 1)]
   received = -1
   call MPI_Ialltoallv(sent, counts, places, MPI_INTEGER, received, counts, places, MPI_INTEGER, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(received == expected), 'MPI_Ialltoallv')
-  received = -1
+  call ended(received, expected, 'MPI_Ialltoallv')
   call MPI_Iallgatherv(rank, 1, MPI_INTEGER, received, counts, places, MPI_INTEGER, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(received == places), 'MPI_Iallgatherv')
-  received = -1
+  call ended(received, places, 'MPI_Iallgatherv')
   call MPI_Igatherv(rank, 1, MPI_INTEGER, received, counts, places, MPI_INTEGER, size - 1, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  if (rank == size - 1) call check(all(received == places), 'MPI_Igatherv')
-  received = -1
+  call ended(received, merge(places, -1, rank == size - 1), 'MPI_Igatherv')
   call MPI_Iscatterv(places, counts, places, MPI_INTEGER, received, 1, MPI_INTEGER, size - 1, &
       MPI_COMM_WORLD, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(received(1) == rank, 'MPI_Iscatterv')
-  received = -1
+  call ended(received(:1), [rank], 'MPI_Iscatterv')
   call MPI_Ireduce_scatter(places, received, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
       request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(received(1) == size * rank, 'MPI_Ireduce_scatter')
+  call ended(received(:1), [size * rank], 'MPI_Ireduce_scatter')
 
   ! Neighbours: fewer than the ranks of the world, and of other clusters.
   left = modulo(rank - 1, size)
@@ -83,42 +71,50 @@ program typed
   two_in = -1
   call MPI_Neighbor_alltoallw(two_out, two_counts, two_bytes, two_types, two_in, two_counts, &
       two_bytes, two_types, ring, ierr)
-  call check(all(two_in == [10 * left, 10 * right + 1]), 'MPI_Neighbor_alltoallw')
-  two_in = -1
+  call expect(two_in, [10 * left, 10 * right + 1], 'MPI_Neighbor_alltoallw')
   call MPI_Ineighbor_alltoallw(two_out, two_counts, two_bytes, two_types, two_in, two_counts, &
       two_bytes, two_types, ring, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(two_in == [10 * left, 10 * right + 1]), 'MPI_Ineighbor_alltoallw')
-  two_in = -1
+  call ended(two_in, [10 * left, 10 * right + 1], 'MPI_Ineighbor_alltoallw')
   call MPI_Neighbor_alltoallv(two_out, two_counts, two_places, MPI_INTEGER, two_in, two_counts, &
       two_places, MPI_INTEGER, ring, ierr)
-  call check(all(two_in == [10 * left, 10 * right + 1]), 'MPI_Neighbor_alltoallv')
-  two_in = -1
+  call expect(two_in, [10 * left, 10 * right + 1], 'MPI_Neighbor_alltoallv')
   call MPI_Ineighbor_alltoallv(two_out, two_counts, two_places, MPI_INTEGER, two_in, two_counts, &
       two_places, MPI_INTEGER, ring, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(two_in == [10 * left, 10 * right + 1]), 'MPI_Ineighbor_alltoallv')
-  two_in = -1
+  call ended(two_in, [10 * left, 10 * right + 1], 'MPI_Ineighbor_alltoallv')
   call MPI_Neighbor_allgatherv(rank, 1, MPI_INTEGER, two_in, two_counts, two_places, MPI_INTEGER, &
       ring, ierr)
-  call check(all(two_in == [left, right]), 'MPI_Neighbor_allgatherv')
-  two_in = -1
+  call expect(two_in, [left, right], 'MPI_Neighbor_allgatherv')
   call MPI_Ineighbor_allgatherv(rank, 1, MPI_INTEGER, two_in, two_counts, two_places, &
       MPI_INTEGER, ring, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(all(two_in == [left, right]), 'MPI_Ineighbor_allgatherv')
+  call ended(two_in, [left, right], 'MPI_Ineighbor_allgatherv')
   call MPI_Comm_free(ring, ierr)
 
   ! A communicator of one cluster or process stays the library's own.
   received = -1
   call MPI_Ialltoallw([rank], [1], [0], [MPI_INTEGER], received, [1], [0], [MPI_INTEGER], &
       MPI_COMM_SELF, request, ierr)
-  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  call check(received(1) == rank, 'MPI_Ialltoallw of one process')
+  call ended(received(:1), [rank], 'MPI_Ialltoallw of one process')
 
   call MPI_Finalize(ierr)
 
 contains
 
   include '../checking.inc'
+
+  ! Clears `come` for the next call.
+  subroutine expect(come, right, what)
+    integer, intent(inout), asynchronous :: come(:)
+    integer, intent(in) :: right(:)
+    character(len=*), intent(in) :: what
+    call check(all(come == right), what)
+    come = -1
+  end subroutine
+
+  subroutine ended(come, right, what)
+    integer, intent(inout), asynchronous :: come(:)
+    integer, intent(in) :: right(:)
+    character(len=*), intent(in) :: what
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+    call expect(come, right, what)
+  end subroutine
 end program

@@ -7,12 +7,6 @@
 /* The smallest value of all libraries; MPI_MAX_PORT_NAME differs. */
 enum { kPortName = 256 };
 
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-
 /* Messages from each rank to all of the other side, and a collective of all. */
 static void talk(MPI_Comm inter, const int* theirs) {
   int rank, size, remote, flag;

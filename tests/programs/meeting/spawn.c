@@ -7,12 +7,6 @@
 
 static int rank, size;
 
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-
 /* -1: it is not set. */
 static int universe_of(MPI_Comm comm) {
   int *value, found;

@@ -8,12 +8,6 @@ static void count_call(MPI_Comm* comm, int* code, ...) {
   ++calls;
 }
 
-static int class_of(int code) {
-  int error_class = -1;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 static void expect(int code, int error_class, const char* what) {
   CHECK(class_of(code) == error_class, "%s: error class %d, expected %d", what, class_of(code),
         error_class);

@@ -32,8 +32,7 @@ static void unmake(MPI_Comm comm) {
 }
 
 static void check(int code, MPI_Errhandler handler, const char* what) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
+  const int class = class_of(code);
   CHECK(class == MPI_ERR_TRUNCATE, "%s returned class %d, not MPI_ERR_TRUNCATE", what, class);
   if (handler != MPI_ERRORS_RETURN) {
     CHECK(calls == 1, "%s: the handler was called %d times", what, calls);

@@ -5,35 +5,19 @@
 enum { kModes = 8 };
 static const int sizes[] = {0, 1, 1000, 40000};
 
+typedef int Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+static Send* const blocking[] = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
+static Isend* const nonblocking[] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
+
 static void send_in_mode(int mode, const int* data, int n, int to, int tag) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  switch (mode) {
-    case 0:
-      MPI_Send(data, n, MPI_INT, to, tag, WORLD);
-      break;
-    case 1:
-      MPI_Ssend(data, n, MPI_INT, to, tag, WORLD);
-      break;
-    case 2:
-      MPI_Bsend(data, n, MPI_INT, to, tag, WORLD);
-      break;
-    case 3:
-      MPI_Rsend(data, n, MPI_INT, to, tag, WORLD);
-      break;
-    case 4:
-      MPI_Isend(data, n, MPI_INT, to, tag, WORLD, &request);
-      break;
-    case 5:
-      MPI_Issend(data, n, MPI_INT, to, tag, WORLD, &request);
-      break;
-    case 6:
-      MPI_Ibsend(data, n, MPI_INT, to, tag, WORLD, &request);
-      break;
-    case 7:
-      MPI_Irsend(data, n, MPI_INT, to, tag, WORLD, &request);
-      break;
+  if (mode < 4) {
+    blocking[mode](data, n, MPI_INT, to, tag, WORLD);
+    return;
   }
-  if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request request;
+  nonblocking[mode - 4](data, n, MPI_INT, to, tag, WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(request == MPI_REQUEST_NULL, "the request of mode %d is not null after MPI_Wait", mode);
 }
 

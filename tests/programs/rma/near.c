@@ -62,8 +62,7 @@ static void exclusive(int rounds) {
 }
 
 static void refused(int code, int expected, const char* what) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
+  const int class = class_of(code);
   CHECK(class == expected, "%s: class %d instead of %d", what, class, expected);
 }
 

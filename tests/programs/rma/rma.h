@@ -20,10 +20,4 @@ static inline unsigned draw(unsigned* state, unsigned below) {
   return (*state >> 8) % below;
 }
 
-static inline int class_of(int code) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 #endif

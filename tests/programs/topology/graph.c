@@ -42,8 +42,7 @@ static void check_graph(MPI_Comm graph, int nodes, const int* index, const int* 
 }
 
 static void check_class(int code, int expected, const char* what) {
-  int class = -1;
-  MPI_Error_class(code, &class);
+  const int class = class_of(code);
   CHECK(class == expected, "%s gave error class %d, expected %d", what, class, expected);
 }
 
