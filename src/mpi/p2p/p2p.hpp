@@ -10,6 +10,7 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/native/wildcards.hpp"
+#include "mpi/p2p/native_operation.hpp"
 #include "mpi/p2p/operations.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
