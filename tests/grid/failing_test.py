@@ -75,6 +75,15 @@ def test_a_large_send_ends_although_its_receiver_has_freed_the_revoked_communica
     assert (done.returncode, done.stdout) == (0, "4 ranks go on\n"), done.stderr
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_call_on_a_revoked_communicator_ends_although_the_other_rank_calls_mpi_no_more(
+    isthmus, programs, library: str
+) -> None:
+    program = mpis.ALL[library].build(LOSING.parent / "left.c", programs)
+    done = isthmus("run", "--survive", "-n", 4, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "4 ranks go on\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_a_fatal_error_ends_all_with_the_cause(isthmus, programs, tmp_path, library: str) -> None:
     done = lose(isthmus, programs, tmp_path, library, "recv", "fatal")

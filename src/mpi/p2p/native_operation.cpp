@@ -1,6 +1,33 @@
 #include "mpi/p2p/native_operation.hpp"
 
+#include <memory>
+
+#include "mpi/process/grid.hpp"
+
 namespace isthmus::face {
+namespace {
+
+/// The receiver gets this long to take the message. The library may be in the middle of sending it,
+/// and then needs this process to call MPI.
+constexpr std::chrono::milliseconds kTimeAfterLoss{250};
+
+/// A native send that the program does not wait for any more. It ends when its receiver calls MPI
+/// again (drain.hpp).
+class LeftSend final : public Operation {
+ public:
+  LeftSend(MPI_Request request, Outgoing copy) : request_(request), copy_(std::move(copy)) {}
+  bool advance() override {
+    if (grid() == nullptr) return true;
+    int done = 0;
+    return native.Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+  }
+
+ private:
+  MPI_Request request_;
+  const Outgoing copy_;
+};
+
+}  // namespace
 
 bool NativeOperation::advance() {
   int flag = 0;
@@ -10,8 +37,7 @@ bool NativeOperation::advance() {
     result.error = code;
     result.raised = true;
   } else if (flag == 0) {
-    look_for_loss();
-    return false;
+    return may_leave() && give_up() && lose(*loss_, "MPI send", result);
   }
   int cancelled = 0;
   native.Test_cancelled(&status, &cancelled);
@@ -28,17 +54,26 @@ bool NativeOperation::advance() {
   return true;
 }
 
-/// A native send cannot be taken back. All members receive what comes on a revoked communicator
-/// (drain.hpp), so it ends.
-void NativeOperation::look_for_loss() {
-  if (!watched_ || loss_) return;
-  loss_ = watched_.loss();
-  if (loss_ && is_receive()) native.Cancel(&request_);
+/// A receive is cancelled then. A native send cannot be taken back. All members receive what comes
+/// on a revoked communicator (drain.hpp), so it ends when the receiver calls MPI. True: the program
+/// need not wait for that.
+bool NativeOperation::may_leave() {
+  if (!watched_) return false;
+  if (!loss_) {
+    loss_ = watched_.loss();
+    if (!loss_) return false;
+    lost_at_ = Clock::now();
+    if (is_receive()) cancel();
+  }
+  return copy_ && Clock::now() - lost_at_ >= kTimeAfterLoss;
 }
 
 bool NativeOperation::give_up() {
   if (is_receive()) cancel();
-  return false;
+  if (!copy_) return false;
+  keep(std::make_unique<LeftSend>(request_, std::move(*copy_)));
+  copy_.reset();
+  return true;
 }
 
 void NativeOperation::cancel() {

@@ -24,6 +24,30 @@ std::unique_ptr<Operation> start_remote_send(const GridComm& g, Outgoing outgoin
   }
 }
 
+/// A send inside this cluster, in a run whose clusters may fail.
+template <Mode mode, class Count>
+std::unique_ptr<Operation> start_watched_send(GridComm& g, const void* buffer, Count count,
+                                              MPI_Datatype type, int destination, int tag,
+                                              int* code) {
+  *code = check_send<mode>(buffer, count, type, tag, g.native);
+  if (*code != MPI_SUCCESS) return nullptr;
+  const int local = g.native_rank_of(destination);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (packed_size(count, type) > kMostCopied) {
+    *code = native_isend<mode, Count>()(buffer, count, type, local, tag, g.native, &request);
+    if (*code != MPI_SUCCESS) return nullptr;
+    return std::make_unique<NativeOperation>(g.native, request, MPI_PROC_NULL,
+                                             Watched(g, destination));
+  }
+  Outgoing copy(buffer, count, type, Copy::Always);
+  const auto bytes = copy.bytes();
+  *code = native_isend<mode, int>()(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, local,
+                                    tag, g.native, &request);
+  if (*code != MPI_SUCCESS) return nullptr;
+  return std::make_unique<NativeOperation>(g.native, request, Watched(g, destination),
+                                           std::move(copy));
+}
+
 template <Mode mode, class Count>
 std::unique_ptr<Operation> start_send(GridComm& g, const void* buffer, Count count,
                                       MPI_Datatype type, int destination, int tag,
@@ -31,13 +55,15 @@ std::unique_ptr<Operation> start_send(GridComm& g, const void* buffer, Count cou
   *code = check_rank(g, destination, false, function);
   if (*code != MPI_SUCCESS) return nullptr;
   const int local = g.native_rank_of(destination);
+  if (local >= 0 && may_lose() && mode != Mode::Buffered) {
+    return start_watched_send<mode>(g, buffer, count, type, destination, tag, code);
+  }
   if (local >= 0 || destination == MPI_PROC_NULL) {
     MPI_Request request = MPI_REQUEST_NULL;
     *code = native_isend<mode, Count>()(buffer, count, type, local >= 0 ? local : destination, tag,
                                         g.native, &request);
     if (*code != MPI_SUCCESS) return nullptr;
-    return std::make_unique<NativeOperation>(g.native, request, MPI_PROC_NULL,
-                                             Watched(g, destination));
+    return std::make_unique<NativeOperation>(g.native, request);
   }
   *code = check_send<mode>(buffer, count, type, tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;
