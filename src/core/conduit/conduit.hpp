@@ -58,8 +58,9 @@ struct ConduitConfig {
   /// An established conduit that hears nothing for this long is dead. Zero: it never dies of
   /// silence. Time in which this process did not run does not count.
   Time patience = std::chrono::minutes(10);
-  /// A stream that is silent for this long (or half the patience, if that is less) is given up;
-  /// after half of it, it is pinged (by the end with the higher node number a little later).
+  /// A stream that is silent for this long (or half the patience, if that is less) is given up. The
+  /// end with the lower node number pings it after half of it, the other end after 5/8. Streams that
+  /// are due within a quarter are pinged together.
   Time stream_timeout = std::chrono::seconds(5);
   /// The least time that an acknowledgement may wait for others (Conduit::set_round_trip).
   Time ack_delay = std::chrono::milliseconds(1);

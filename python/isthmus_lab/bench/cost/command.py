@@ -63,7 +63,7 @@ class Counted:
         parts = {
             name: used - parts_before.get(name, 0.0) for name, used in self.group.parts().items()
         }
-        return cost_of(runs, self.group.seconds() - before, parts)
+        return cost_of(runs, self.group.seconds() - before - sorter.used, parts)
 
 
 def cost(

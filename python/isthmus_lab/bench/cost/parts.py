@@ -1,7 +1,9 @@
 """The parts of a job whose processor time is counted apart: ends, gateways and proxies."""
 
 import contextlib
+import os
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,26 +28,37 @@ def part(name: str) -> str:
 
 class Sorter:
     """A thread that puts each process of a group into the group of its part. A part is named
-    "end", or "end NODE" in a lab. The looks become rare while nothing changes, since they use the
-    cores of what is measured."""
+    "end", or "end NODE" in a lab. Once an end has been seen, the looks become rare while nothing
+    changes, since they use the cores of what is measured."""
 
     def __init__(self, group: Group, nodes: Mapping[int, str]) -> None:
-        """`nodes`: the its nodes by the inodes of their network namespaces."""
+        """`nodes`: names of a lab's nodes, by the inodes of their network namespaces."""
         self._group = group
         self._nodes = nodes
         self._parts: dict[int, str] = {}
         self._over = threading.Event()
+        self._error: OSError | None = None
+        self.used = 0.0  # seconds of this thread, after close(): the group has counted them, too
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
+        """OSError if a process could not be moved: then nothing is known of the parts."""
         self._over.set()
         self._thread.join()
+        if self._error:
+            raise self._error
 
     def _run(self) -> None:
         pause = _SOONEST
-        while not self._over.wait(pause):
-            pause = _SOONEST if self._look() else min(_LATEST, 1.5 * pause)
+        try:
+            while not self._over.wait(pause):
+                changed = self._look()
+                begun = any(name.startswith("end") for name in self._parts.values())
+                pause = min(_LATEST, 1.5 * pause) if begun and not changed else _SOONEST
+        except OSError as error:
+            self._error = error
+        self.used = time.thread_time()
 
     def _look(self) -> bool:
         """Whether a process was new, or has become another program."""
@@ -60,6 +73,8 @@ class Sorter:
 
     def _part(self, process: int) -> str | None:
         """None: it has ended, or is the benchmark itself."""
+        if process == os.getpid():
+            return None
         folder = _PROC / str(process)
         with contextlib.suppress(OSError):
             found = part((folder / "comm").read_text().strip())

@@ -100,7 +100,7 @@ class CostResults(Samples[CostRun]):
     read = staticmethod(read_cost)
 
     def parts(self, contestant: str) -> list[str]:
-        """Those that take a twentieth of a job or more."""
+        """Those that take more than a twentieth of a job."""
         return sorted(
             {
                 name
