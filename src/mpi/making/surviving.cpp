@@ -72,7 +72,8 @@ int acknowledge(const GridComm& comm, int wanted) {
 }
 
 /// Revokes a communicator of this process alone, which nobody else has to hear of. From now on it
-/// is in the table, where all calls see that. False: it has other members.
+/// is in the table, where all calls see that. What was begun before is the native library's, and
+/// goes on. False: it has other members.
 bool revoke_own(MPI_Comm comm) {
   int size = 0, inter = 0;
   if (native.Comm_size(comm, &size) != MPI_SUCCESS || size != 1) return false;
@@ -93,7 +94,10 @@ int no_group(MPI_Group* failed) {
 int revoke(MPI_Comm comm, const char* function) {
   const GridCommRef found = spanning(comm);
   if (!found) {
-    if (FailedClusters::possible() && revoke_own(comm)) return MPI_SUCCESS;
+    bool revoked = false;
+    const int code = shielded(
+        comm, function, [&] { revoked = FailedClusters::possible() && revoke_own(comm); });
+    if (revoked || code != MPI_SUCCESS) return code;
     if (const auto own = library<MPI_Comm>("PMPIX_Comm_revoke")) return own(comm);
     return unsupported(comm, function,
                        "this MPI library cannot revoke a communicator inside one cluster");
