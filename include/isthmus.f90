@@ -19,6 +19,8 @@ module isthmus
   public :: isthmus_comm_failure_get_acked, isthmus_comm_get_failed, isthmus_comm_ack_failed
   public :: MPI_COMM_NUMBER, MPI_USER_COMM, MPI_COMM_WORLD_INDEX
 
+  integer, parameter :: unknown = -2 ! no answer of the library
+
   integer, parameter, public :: ISTHMUS_LINK_LOCAL = 0    ! the native MPI of a cluster
   integer, parameter, public :: ISTHMUS_LINK_DIRECT = 1   ! processes reach each other
   integer, parameter, public :: ISTHMUS_LINK_GATEWAY = 2  ! gateways forward
@@ -143,8 +145,10 @@ contains
   integer function isthmus_cluster_of(rank)
     integer, intent(in) :: rank
     integer :: size, ierror
+    isthmus_cluster_of = number_of("cluster_of", rank, unknown)
+    if (isthmus_cluster_of /= unknown) return
     call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
-    isthmus_cluster_of = number_of("cluster_of", rank, merge(0, -1, rank >= 0 .and. rank < size))
+    isthmus_cluster_of = merge(0, -1, rank >= 0 .and. rank < size)
   end function
 
   ! The cluster of this process.
@@ -157,9 +161,11 @@ contains
   ! The number of ranks of a cluster; -1 for an invalid cluster.
   integer function isthmus_cluster_size(cluster)
     integer, intent(in) :: cluster
-    integer :: size, ierror
-    call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
-    isthmus_cluster_size = number_of("cluster_size", cluster, merge(size, -1, cluster == 0))
+    integer :: ierror
+    isthmus_cluster_size = number_of("cluster_size", cluster, unknown)
+    if (isthmus_cluster_size /= unknown) return
+    isthmus_cluster_size = -1
+    if (cluster == 0) call MPI_Comm_size(MPI_COMM_WORLD, isthmus_cluster_size, ierror)
   end function
 
   ! The name of a cluster in the grid file; empty without Isthmus.

@@ -24,8 +24,10 @@ async def opened(key, *clusters, spare=(), **more):
     door = Door(Awaited(list(clusters), list(spare)), key.lock, Policy(), print, runs, **more)
     listening = socket.create_server(("127.0.0.1", 0))
     await door.open(listening)
-    yield door, listening.getsockname()[1]
-    door.close()
+    try:
+        yield door, listening.getsockname()[1]
+    finally:
+        door.close()
 
 
 def test_all_come(meet, key, tmp_path):

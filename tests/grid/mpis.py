@@ -42,9 +42,10 @@ class Mpi:
         out = into / self.name / source.relative_to(ROOT)
         if source.suffix == ".c":  # a Fortran program of the same name may stand beside it
             out = out.with_suffix("")
+        shared = (ROOT / "tests/programs", ROOT / "include")
         newest = max(
             path.stat().st_mtime
-            for folder in (source.parent, source.parents[1])
+            for folder in (source.parent, source.parents[1], *shared)
             for path in (source, *folder.glob("*.h"), *folder.glob("*.inc"))
         )
         if out.exists() and out.stat().st_mtime >= newest:
@@ -114,7 +115,8 @@ WITHOUT_SESSIONS = {"openmpi4"}
 
 
 def on(**parts: Sequence[object]) -> list[object]:
-    """The words of a run on several clusters: of each its ranks, its program and the arguments."""
+    """The words of a run on several clusters. Each part is the number of ranks, the program and its
+    arguments."""
     words: list[object] = []
     for cluster, part in parts.items():
         words += [*([":"] if words else []), "--on", cluster, "-n", *part]

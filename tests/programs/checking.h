@@ -26,8 +26,8 @@
   } while (0)
 
 static inline int class_of(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
+  int class = -1;
+  MPI_Error_class(code, &class);
   return class;
 }
 

@@ -19,7 +19,7 @@ from isthmus.run.spawning import Spawning
 from isthmus.run.surviving import Surviving, look_there
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Losses:
     """For one run. `_release` gets members whose spawned processes have ended well."""
 

@@ -40,7 +40,7 @@ async def _end_there(host: str, pid: int) -> None:
         await process.wait()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Revival:
     """For the relays of a run, once its ranks have started. `_failures` are those of Surviving.
     `_heard` and `_lost` are callbacks for new agents."""

@@ -1,4 +1,8 @@
+#include "core/conduit/conduit.hpp"
 
+#include <gtest/gtest.h>
+
+#include <random>
 
 #include "core/conduit/conduit_testbed.hpp"
 

@@ -1,4 +1,3 @@
-
 #include "core/base/checked.hpp"
 #include "core/datatype/type_map.hpp"
 

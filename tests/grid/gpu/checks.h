@@ -38,7 +38,7 @@ static void expect_run(const int* device, int count, int first) {
 }
 
 /* The end of the program. `before` is its gpu_state() at the beginning, which calls that do not
-   fail leave as it is; or NULL. */
+   fail leave as it is; or NULL (never a state of CUDA or HIP). */
 static inline int ended(const void* before) {
   if (before && !getenv("DRIVER_FAILS") && gpu_state() != before) {
     printf("rank %d: the program's device, context or last error is another one\n", rank);

@@ -14,7 +14,7 @@ static int is_5(void) {
   return version && *version == '5';
 }
 
-void* gpu_state(void) { return (void*)(intptr_t)(1000 * current + last_error); }
+void* gpu_state(void) { return (void*)(intptr_t)(1 + 1000 * current + last_error); } /* not NULL */
 
 int hipRuntimeGetVersion(int* version) {
   *version = is_5() ? 50631061 : 60342134;

@@ -1,5 +1,5 @@
-/* The awaited rank comes late, after the call has begun, so that the wait lasts: `here` is said, in
-   a file, just before the call that waits. */
+/* The awaited rank comes late, so that the wait lasts. `here` makes a file just before the call that
+   waits, and `late` waits for that file. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>

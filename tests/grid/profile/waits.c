@@ -1,3 +1,4 @@
+/* Calls that wait for the last rank. */
 #include "awaited.h"
 
 int main(int argc, char** argv) {
