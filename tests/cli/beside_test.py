@@ -1,6 +1,8 @@
 """When a launcher gives way to clusters elsewhere (place/beside.py, run/launcherhost.py)."""
 
+import json
 from itertools import chain, combinations, permutations
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,9 @@ from isthmus.run.agent import Agent
 from isthmus.run.failing import Failing
 from isthmus.run.launcherhost import beside_launcher, is_here
 
+# src/daemon/agent/quorum_test.cpp reads these, too.
+CASES = json.loads((Path(__file__).parents[2] / "src/daemon/agent/quorum_cases.json").read_text())
+
 
 def subsets(of):
     return [frozenset(one) for one in chain.from_iterable(combinations(of, n) for n in range(5))]
@@ -22,26 +27,16 @@ def gives_way(ranks, here, lost, dead=(), least=1):
     return Beside(frozenset(here), frozenset(), least).stronger(ranks, lost, dead)
 
 
-@pytest.mark.parametrize(
-    ("ranks", "lost", "dead", "least", "to"),
-    [
-        ([2, 2, 2], {1, 2}, (), 1, {1, 2}),
-        ([2, 2, 2], {1}, (), 1, ()),
-        ([2, 2, 2], {1, 2}, {1}, 1, ()),
-        ([2, 1, 4], {1, 2}, {1}, 1, {2}),
-        ([2, 2, 2], {1, 2}, {1, 2}, 1, ()),
-        ([2, 1, 1], {1, 2}, (), 1, ()),
-        ([2, 2, 2], {1, 2}, (), 3, ()),
-        ([1, 3], {1}, (), 1, {1}),
-        ([2, 2], {1}, (), 1, ()),
-    ],
-    ids=[
-        "all silent", "one is reached", "one is dead", "the living are enough", "all dead", "half",
-        "too few", "two clusters", "two equal ones",
-    ],
-)  # fmt: skip
-def test_it_gives_way_to_a_majority_that_may_live(ranks, lost, dead, least, to):
-    assert gives_way(ranks, {0}, lost, dead, least) == frozenset(to)
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_it_gives_way_to_a_majority_that_may_live(case):
+    ranks, here = case["ranks"], case["here"]
+    elsewhere = {*range(len(ranks))} - {*here}
+    found = gives_way(ranks, here, elsewhere, case["dead"], case["least"])
+    assert found == frozenset(case["to"])
+
+
+def test_it_gives_way_to_nobody_while_it_has_another_cluster():
+    assert gives_way([2, 2, 2], {0}, {1}) == frozenset()
 
 
 def others_go_on(ranks, here, living):
@@ -66,7 +61,7 @@ def test_clusters_that_failed_before_count_as_well():
     failing = Failing(None, [("a", 2), ("b", 2), ("c", 2)], {})
     failing.beside = Beside(frozenset({0}), frozenset(), 1)
     failing.failed = {1}
-    assert failing.stronger([2], set()) == ["b", "c"]
+    assert failing.stronger([2], set()) == [1, 2]
     assert failing.stronger([2], {1}) == []
     failing.beside = None
     assert failing.stronger([2], set()) == []
@@ -104,8 +99,9 @@ def test_a_cluster_whose_only_gateway_is_beside_the_launcher():
         ("[cluster.a]\n[cluster.b]\n", True),
         ("[cluster.a]\nhost = 'a'\n[cluster.b]\nhost = 'b'\n", True),
         (GRID.replace("host = 'b'", "host = 'b'\nmay_leave = true"), False),
+        (GRID + "[[gateway]]\ncluster = 'b'\nhost = 'g'\n", True),
     ],
-    ids=["all are here", "none is here", "one here has to stay"],
+    ids=["all are here", "none is here", "one here has to stay", "the agent of b has no vote"],
 )
 def test_nobody_gives_way(text, survive):
     assert beside(text, survive=survive) is None

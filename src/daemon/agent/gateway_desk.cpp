@@ -35,6 +35,7 @@ GatewayDesk::GatewayDesk(asio::io_context& context, ControlChannel& channel, Ord
   orders.on("serve", *this, &GatewayDesk::serve);
   orders.on("part", *this, &GatewayDesk::part);
   orders.on("failed", *this, &GatewayDesk::take_failed);
+  orders.on("lost", *this, &GatewayDesk::take_lost);
   orders.on("spare", *this, &GatewayDesk::tell_spare);
   orders.on("answer", *this, &GatewayDesk::answer);
   orders.on("where", *this, &GatewayDesk::where);
@@ -111,6 +112,10 @@ void GatewayDesk::part(const ControlMessage& message) {
 }
 
 void GatewayDesk::take_failed(const ControlMessage& message) { forget(read_failed(message.body)); }
+
+void GatewayDesk::take_lost(const ControlMessage& message) {
+  for (const core::NodeId gateway : read_lost(message.body)) quorum_.lose(gateway);
+}
 
 void GatewayDesk::forget(const FailedRequest& request) {
   log::warn("{}", request.message);

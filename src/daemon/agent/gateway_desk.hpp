@@ -43,7 +43,7 @@ class GatewayDesk {
   std::optional<std::size_t> own_cluster() const;
   /// It has failed; the gateways may serve others.
   bool own_failed() const { return own_cluster() && quorum_.has_failed(*own_cluster()); }
-  /// Knows the world and the clusters that have failed, and nothing of suspicions.
+  /// Has the world, its failed clusters and lost gateways. It has no suspicions.
   const Quorum& quorum() const { return quorum_; }
   /// The run goes on without a cluster.
   void forget(const FailedRequest& request);
@@ -56,6 +56,7 @@ class GatewayDesk {
   void serve(const ControlMessage& message);
   void part(const ControlMessage& message);
   void take_failed(const ControlMessage& message);
+  void take_lost(const ControlMessage& message);
   void tell_spare(const ControlMessage& message);
   void answer(const ControlMessage& message);
   void where(const ControlMessage& message);

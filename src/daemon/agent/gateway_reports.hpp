@@ -1,6 +1,7 @@
 // Turns the news of an agent's gateways into messages for the launcher (docs/control.md).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
@@ -35,7 +36,9 @@ class GatewayReports final : public GatewayUser {
   void rejected(const std::string& text) override;
   void abandoned() override { abandoned_(); }
   void silence(const LinkSilence& silence) override;
-  void agreed(core::NodeId gateway) override { agreed_.insert(gateway); }
+  void agreed(core::NodeId gateway) override {
+    agreed_.emplace(gateway, std::chrono::steady_clock::now());
+  }
   void parted(const std::string& run, const std::string& message) override;
   void ask(core::NodeId process, std::uint64_t number, const std::string& text) override;
   void here(const std::string& whereabouts) override;
@@ -49,8 +52,9 @@ class GatewayReports final : public GatewayUser {
   }
   /// Clusters that were suspected, even if they have failed since.
   const std::set<std::size_t>& suspected() const { return suspected_; }
-  /// Gateways that agree to give up the clusters beside the launcher.
-  const std::set<core::NodeId>& agreed() const { return agreed_; }
+  /// Gateways that agree to give up the clusters beside the launcher, and since when.
+  using Agreements = std::map<core::NodeId, std::chrono::steady_clock::time_point>;
+  const Agreements& agreed() const { return agreed_; }
 
  private:
   void notice(const std::string& text, bool warning);
@@ -60,7 +64,7 @@ class GatewayReports final : public GatewayUser {
   const std::function<void()> abandoned_;
   Questions unanswered_;
   std::set<std::size_t> suspected_;
-  std::set<core::NodeId> agreed_;
+  Agreements agreed_;
 };
 
 }  // namespace isthmus::daemon

@@ -88,7 +88,7 @@ void Headless::begin(const ConfigureRequest& request, std::chrono::milliseconds 
   }
   gateways.go_on_alone(*alone_);
   if (request.gateways.empty()) all_done_ = true;
-  for (const core::NodeId gateway : agent_.reports.agreed()) learn(gateway);
+  recall();
   judge();
 }
 
@@ -110,19 +110,39 @@ void Headless::judge() {
   if (verdict == Quorum::Verdict::End) alone_->end(quorum_->why());
 }
 
-// The connection to the launcher is closed for good.
-void Headless::ask() {
-  alone_->say("the others give up " + names(quorum_->given_up()) +
-              " on the launcher's host, once all their gateways agree");
+// A gateway without a vote that asked that long ago has ended since, and may have been started
+// again.
+void Headless::recall() {
+  const auto oldest = std::chrono::steady_clock::now() - 2 * patience_;
   const auto voters = quorum_->voters();
-  for (const auto& own : request_->gateways) {
-    if (voters.contains(own.node)) learn(own.node);
+  for (const auto& [gateway, since] : agent_.reports.agreed()) {
+    if (voters.contains(gateway) || since > oldest) learn(gateway);
   }
+}
+
+// The connection to the launcher is closed for good. Gateways without a vote say so, too: perhaps
+// nobody else has noticed that a cluster is lost.
+void Headless::ask() {
+  alone_->say("the others give up " + quorum_->names(quorum_->given_up()) +
+              " on the launcher's host, once all their gateways agree");
+  for (const auto& own : request_->gateways) learn(own.node);
   timer_.expires_after(2 * patience_);
   timer_.async_wait([this](const std::error_code& error) {
-    if (error || agent_.ending.stopping || quorum_->verdict() != Quorum::Verdict::Ask) return;
-    alone_->end("the other clusters do not all agree: some may still have the launcher");
+    if (!error) expire();
   });
+}
+
+void Headless::expire() {
+  if (agent_.ending.stopping || quorum_->verdict() != Quorum::Verdict::Ask) return;
+  std::string silent;
+  for (const core::NodeId gateway : quorum_->missing()) {
+    silent +=
+        (silent.empty() ? "gateway " : ", gateway ") + agent_.gateways.world().label_of(gateway);
+  }
+  alone_->end("the launcher is lost, and " + quorum_->names(quorum_->given_up()) +
+              " can only be given up if all agree. These have not, and may still have the "
+              "launcher: " +
+              silent);
 }
 
 // The own gateways pass it on: perhaps no links lead from one of them to another.
@@ -134,19 +154,11 @@ void Headless::give_up() {
   const auto parting = quorum_->given_up();
   for (const std::size_t cluster : parting) quorum_->fail(cluster);
   for (const std::size_t cluster : parting) {
-    const std::string why = names({cluster}) + " has failed: it was on the host of the launcher";
+    const std::string why =
+        quorum_->names({cluster}) + " has failed: it was on the host of the launcher";
     alone_->say(fmt::format("{}, which is lost; {} clusters go on", why, quorum_->left().size()));
     agent_.gateways.forget({cluster, why + ", which is lost"});
   }
-}
-
-std::string Headless::names(const std::set<std::size_t>& clusters) const {
-  std::string text;
-  for (const std::size_t cluster : clusters) {
-    const std::string& name = agent_.gateways.world().clusters[cluster].name;
-    text += (text.empty() ? "cluster \"" : " and cluster \"") + name + '"';
-  }
-  return text;
 }
 
 // ---- the end ----------------------------------------------------------------------------------

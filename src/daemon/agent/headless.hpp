@@ -52,10 +52,11 @@ class Headless {
  private:
   void judge_soon();
   void judge();
+  void recall();
   void ask();
+  void expire();
   void give_up();
   void learn(core::NodeId agreed);
-  std::string names(const std::set<std::size_t>& clusters) const;
   void leave_if_done();
 
   Agent agent_;

@@ -30,9 +30,34 @@ std::set<core::NodeId> Quorum::voters() const {
   for (const core::Gateway& gateway : world_.gateways) {
     const bool serves = std::ranges::any_of(
         gateway.clusters, [&](std::size_t cluster) { return others.contains(cluster); });
-    if (serves && !beside_.gateways.contains(gateway.node)) found.insert(gateway.node);
+    const bool away = !beside_.gateways.contains(gateway.node) && !lost_.contains(gateway.node);
+    if (serves && away) found.insert(gateway.node);
   }
   return found;
+}
+
+std::set<core::NodeId> Quorum::missing() const {
+  std::set<core::NodeId> found = voters();
+  for (const core::NodeId gateway : agreed_) found.erase(gateway);
+  return found;
+}
+
+std::string Quorum::names(const std::set<std::size_t>& clusters) const {
+  std::string text;
+  for (const std::size_t cluster : clusters) {
+    text += (text.empty() ? "cluster \"" : " and cluster \"") + world_.clusters[cluster].name + '"';
+  }
+  return text;
+}
+
+// The agreement of a gateway whose clusters have failed since is stale, and so is that of a lost
+// one.
+bool Quorum::is_asked() const {
+  const std::set<core::NodeId> voting = voters();
+  return std::ranges::any_of(world_.gateways, [&](const core::Gateway& gateway) {
+    const bool forwards = gateway.clusters.empty() && !beside_.gateways.contains(gateway.node);
+    return agreed_.contains(gateway.node) && (forwards || voting.contains(gateway.node));
+  });
 }
 
 Quorum::Verdict Quorum::verdict() const { return judge().verdict; }
@@ -43,12 +68,21 @@ Quorum::Judgement Quorum::judge() const {
   const std::set<std::size_t> parting = given_up();
   std::set<std::size_t> suspects = suspected_;
   for (const std::size_t cluster : failed_) suspects.erase(cluster);
-  if (suspects.empty() && (agreed_.empty() || parting.empty())) return {Verdict::GoOn, ""};
+  if (suspects.empty() && (parting.empty() || !is_asked())) return {Verdict::GoOn, ""};
   if (own_ && parting.contains(*own_)) {
-    return {Verdict::End, "the launcher is lost, and other clusters may go on without this one"};
+    return {Verdict::End, "the launcher is lost, and clusters on other hosts may go on without " +
+                              names({*own_})};
   }
-  if (grown_ || parting.empty() || !std::ranges::includes(parting, suspects)) {
-    return {Verdict::End, "the launcher is lost, so nobody can go on without it"};
+  std::set<std::size_t> others = suspects;
+  for (const std::size_t cluster : parting) others.erase(cluster);
+  if (!others.empty()) {
+    return {Verdict::End, "the launcher is lost, and nobody can go on without " + names(others)};
+  }
+  if (grown_) {
+    return {Verdict::End,
+            "the launcher is lost, and the world has grown since it began, so nobody "
+            "can go on without " +
+                names(parting)};
   }
   if (std::string said = trouble(); !said.empty()) return {Verdict::End, std::move(said)};
   return {std::ranges::includes(agreed_, voters()) ? Verdict::GiveUp : Verdict::Ask, ""};
@@ -65,21 +99,23 @@ std::string Quorum::trouble() const {
   }
   if (2 * ranks <= all) {
     return fmt::format(
-        "the launcher is lost, and the clusters that are not on its host have {} of {} ranks. Only "
+        "the launcher is lost with {} on its host. The other clusters have {} of {} ranks, and "
+        "only "
         "more than half may go on",
-        ranks, all);
+        names(given_up()), ranks, all);
   }
   if (static_cast<int>(others.size()) < beside_.least) {
-    return fmt::format("the launcher is lost, and {} clusters would be left, fewer than {}",
-                       others.size(), beside_.least);
+    return fmt::format(
+        "the launcher is lost with {} on its host, and {} clusters would be left, fewer than {}",
+        names(given_up()), others.size(), beside_.least);
   }
   const std::set<core::NodeId> voting = voters();
-  const bool all_vote = std::ranges::all_of(others, [&](std::size_t cluster) {
-    return std::ranges::any_of(world_.gateways, [&](const core::Gateway& gateway) {
-      return gateway.serves(cluster) && voting.contains(gateway.node);
-    });
-  });
-  return all_vote ? "" : "the launcher is lost, and another cluster with its gateways";
+  std::set<std::size_t> mute = others;
+  for (const core::Gateway& gateway : world_.gateways) {
+    if (!voting.contains(gateway.node)) continue;
+    for (const std::size_t cluster : gateway.clusters) mute.erase(cluster);
+  }
+  return mute.empty() ? "" : "the launcher is lost, and all gateways of " + names(mute);
 }
 
 }  // namespace isthmus::daemon

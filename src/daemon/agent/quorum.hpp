@@ -35,6 +35,8 @@ class Quorum {
   void fail(std::size_t cluster) { failed_.insert(cluster); }
   bool has_failed(std::size_t cluster) const { return failed_.contains(cluster); }
   void suspect(std::size_t cluster) { suspected_.insert(cluster); }
+  /// The launcher has lost this gateway for good, and its clusters go on without it.
+  void lose(core::NodeId gateway) { lost_.insert(gateway); }
   /// This gateway, here or elsewhere, has agreed. False: that was known.
   bool agree(core::NodeId gateway) { return agreed_.insert(gateway).second; }
 
@@ -42,11 +44,16 @@ class Quorum {
   /// A part of a sentence, after "End".
   std::string why() const;
   /// The gateways that have to agree: those of the other clusters, elsewhere than the launcher.
+  /// The agreement of a gateway that serves no cluster only tells others of the question.
   std::set<core::NodeId> voters() const;
   /// The clusters beside the launcher that have not failed.
   std::set<std::size_t> given_up() const;
   /// All others that have not failed.
   std::set<std::size_t> left() const;
+  /// The voters that have not agreed.
+  std::set<core::NodeId> missing() const;
+  /// `cluster "a" and cluster "b"`
+  std::string names(const std::set<std::size_t>& clusters) const;
 
  private:
   struct Judgement {
@@ -54,13 +61,14 @@ class Quorum {
     std::string why;
   };
   Judgement judge() const;
+  bool is_asked() const;
   std::string trouble() const;
 
   core::World world_;
   LinkRequest::Beside beside_;
   std::optional<std::size_t> own_;
   std::set<std::size_t> failed_, suspected_;
-  std::set<core::NodeId> agreed_;
+  std::set<core::NodeId> agreed_, lost_;
   bool grown_ = false;
 };
 

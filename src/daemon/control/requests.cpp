@@ -349,6 +349,10 @@ FailedRequest read_failed(const json& body) {
   return {static_cast<std::size_t>(keys.count("cluster", 0)), keys.get<std::string>("message")};
 }
 
+std::set<core::NodeId> read_lost(const json& body) {
+  return Keys(body, "lost").get<std::set<core::NodeId>>("gateways");
+}
+
 net::control::Spare read_spare(const json& body) {
   const Keys keys(body, "spare");
   const auto state = keys.get<std::string>("state");

@@ -171,6 +171,8 @@ PartRequest read_part(const nlohmann::json& body);
 /// The patience of `alive`. Zero: the launcher stops for a while.
 std::chrono::milliseconds read_alive(const nlohmann::json& body);
 FailedRequest read_failed(const nlohmann::json& body);
+/// The gateways of `lost`.
+std::set<core::NodeId> read_lost(const nlohmann::json& body);
 net::control::Spare read_spare(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
 /// The time that a native launcher has to end by itself before a signal. Empty: the agent's

@@ -95,6 +95,27 @@ TEST(Requests, Link) {
   EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), std::vector{core::kFirstGateway + 1});
 }
 
+TEST(Requests, LinkMayNameWhatIsLostWithTheLaunchersHost) {
+  EXPECT_TRUE(read_link(link()).beside.clusters.empty());
+  json body = link();
+  body["beside"] = {{"clusters", {0}}, {"gateways", {core::kFirstGateway}}, {"least", 2}};
+  const auto beside = read_link(body).beside;
+  EXPECT_EQ(beside.clusters, std::set<std::size_t>{0});
+  EXPECT_EQ(beside.gateways, std::set<core::NodeId>{core::kFirstGateway});
+  EXPECT_EQ(beside.least, 2);
+  body["beside"]["clusters"] = {99};
+  EXPECT_THAT(failure(read_link, body), HasSubstr("link.beside.clusters has a number"));
+  body["beside"] = {{"clusters", "a"}};
+  EXPECT_THAT(failure(read_link, body), HasSubstr("link.beside.clusters"));
+}
+
+TEST(Requests, GatewaysMayBeLost) {
+  EXPECT_EQ(read_lost(json::parse(R"({"op":"lost","gateways":[2147483649]})")),
+            std::set<core::NodeId>{core::kFirstGateway + 1});
+  EXPECT_THAT(failure(read_lost, json::parse(R"({"op":"lost"})")),
+              HasSubstr("lost.gateways is missing"));
+}
+
 TEST(Requests, Spawn) {
   const SpawnRequest request = read_spawn(spawn());
   ASSERT_EQ(request.parts.size(), 2U);
