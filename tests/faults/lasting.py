@@ -25,7 +25,7 @@ def written(grid: Grid, kind: str) -> list[str]:
 
 
 def await_heads(grid: Grid, count: int) -> None:
-    """Waits until so many clusters have noticed that the launcher is lost."""
+    """Waits until this number of clusters has noticed that the launcher is lost."""
     eventually(lambda: len(written(grid, "err")) == count, f"that {count} clusters go on")
 
 

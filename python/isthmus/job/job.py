@@ -103,7 +103,14 @@ class Job:
         self._extensions = Extensions()
         self._leaving = Leaving(self._members, limits, voice, options.batch)
         self._surviving = Surviving(
-            plan, self._members, self._ending, self._leaving, voice, self._extensions, ports.lose
+            plan,
+            self._members,
+            self._ending,
+            self._leaving,
+            voice,
+            self._extensions,
+            limits,
+            ports.lose,
         )
         parts = self._members, self._extensions, self._surviving, self._reasons, self._ending
         self._losses = Losses(plan, *parts, voice, self._release)

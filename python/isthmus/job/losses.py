@@ -16,7 +16,8 @@ from isthmus.run.extending import Extending
 from isthmus.run.members import Member, Members
 from isthmus.run.reasons import Reasons, ended_badly, how_exited
 from isthmus.run.spawning import Spawning
-from isthmus.run.surviving import Surviving, look_there
+from isthmus.run.surviving import Surviving
+from isthmus.run.yielding import look_there
 
 
 @dataclass(eq=False, repr=False)
@@ -77,6 +78,7 @@ class Losses:
             pass
         elif spare:
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
+            self._surviving.lose_spare(member)
         elif not self._surviving.takes(member, sentence, end):
             end()
         self._members.changed()

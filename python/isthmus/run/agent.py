@@ -134,15 +134,6 @@ class Agent:
         self._arrival = self._process = arrival
         self._exited, self._transport = arrival.exited, arrival.stdin.transport
 
-    @property
-    def died(self) -> bool:
-        """Its process is known to have ended, and not well. A lost connection tells nothing, and
-        an agent that has gone on without this launcher ends well."""
-        status = self._process.returncode if self._process else None
-        if self._arrival or status is None or isinstance(self.target, Entry):
-            return False
-        return status != 0 if self.target is None else status > 0 and status != _SSH_FAILED
-
     async def _start_process(self) -> None:
         childwatching.without_threads()
         terminal.settings()  # before ssh may ask for a password
@@ -344,6 +335,13 @@ class Agent:
             self._stderr.append(rest.decode(errors="replace"))
 
     # -- the end -----------------------------------------------------------------------------
+
+    def let_go(self) -> None:
+        """Closes the agent's standard input without a word. In a run that survives, the agent takes
+        this launcher for lost, and goes on without it."""
+        self._ending = True
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
 
     def hang_up(self) -> None:
         """Closes the agent's standard input: it then ends everything it started, and itself. Input

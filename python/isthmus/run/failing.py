@@ -59,13 +59,12 @@ class Failing:
         self.failed |= lost
         return True
 
-    def stronger(self, clusters: Collection[int], dead: Collection[int]) -> list[str]:
-        """These are about to be lost, too. The names of the clusters to which the launcher has to
-        give way then (place/beside.py); mostly none."""
+    def stronger(self, clusters: Collection[int], dead: Collection[int]) -> list[int]:
+        """These are about to be lost, too. The clusters to which the launcher has to give way then
+        (place/beside.py); mostly none."""
         if not self.beside:
             return []
-        found = self.beside.stronger(self._ranks, self.failed | set(clusters), dead)
-        return [self._names[one] for one in sorted(found)]
+        return sorted(self.beside.stronger(self._ranks, self.failed | {*clusters}, dead))
 
     # -- suspicions --------------------------------------------------------------------------
 

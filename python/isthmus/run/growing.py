@@ -165,6 +165,7 @@ class Growing:
 
     async def _tell_member(self, member: Member, growth: Growth) -> None:
         await self._tell(member.plan, member.agent, growth)
+        member.grown = True
 
     async def _tell(self, spec: AgentPlan, agent: Agent, growth: Growth) -> None:
         routes = [

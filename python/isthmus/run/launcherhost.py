@@ -29,9 +29,20 @@ def is_here(spec: AgentPlan, agent: Agent) -> bool:
     return bool(agent.memory) and agent.memory == _memory_place()
 
 
+def _has_vote(plan: Plan, cluster: int) -> bool:
+    """Agents agree by their gateways. An agent of ranks without one may still have the launcher
+    when all gateways of its cluster have lost it."""
+    return any(
+        cluster in gateway.clusters
+        for spec in plan.agents
+        if spec.has_ranks and spec.cluster == cluster
+        for gateway in spec.gateways
+    )
+
+
 def beside_launcher(plan: Plan, here: Sequence[AgentPlan]) -> Beside | None:
     """`here` are the agents on this host. None: no cluster is lost with it alone, or all are, or
-    one of them may not fail."""
+    one of them may not fail, or the agent of ranks elsewhere has no gateway of its cluster."""
     gateways = {gateway.node for spec in here for gateway in spec.gateways}
     clusters = {spec.cluster for spec in here if spec.has_ranks}
     for index in range(len(plan.clusters)):
@@ -39,6 +50,8 @@ def beside_launcher(plan: Plan, here: Sequence[AgentPlan]) -> Beside | None:
         if serving and serving <= gateways:
             clusters.add(index)
     if not plan.survival or not 0 < len(clusters) < len(plan.clusters):
+        return None
+    if not all(_has_vote(plan, index) for index in {*range(len(plan.clusters))} - clusters):
         return None
     if not {plan.clusters[one].name for one in clusters} <= plan.survival.may_leave:
         return None

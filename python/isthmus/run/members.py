@@ -39,6 +39,7 @@ class Member:
     dropped: bool = False  # no longer part of the run
     failed: bool = False  # its cluster has failed, and the run goes on
     leaving: bool = False  # so its agent is being ended, too
+    grown: bool = False  # its agent knows a world that is not the first one
     chatter: Chatter = field(default_factory=Chatter)
 
     def __post_init__(self) -> None:

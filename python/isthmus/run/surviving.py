@@ -1,12 +1,12 @@
 """Goes on without clusters that have failed, and tells all agents. failing.py decides which fail,
-and leaving.py ends what is left of them."""
+yielding.py whether this launcher ends for them, and leaving.py ends what is left of them."""
 
 import asyncio
 from collections.abc import Callable, Container, Sequence
 
+from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending, Weight
 from isthmus.base.relay import Voice
-from isthmus.pages import page
 from isthmus.place.extension import Extension, Extensions
 from isthmus.place.plan import GatewayPlan, Plan
 from isthmus.run.agent import Message
@@ -14,33 +14,10 @@ from isthmus.run.failing import Failing, Watcher
 from isthmus.run.latecomers import are_ready
 from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
+from isthmus.run.yielding import Yielding
 
 # Seconds from a suspicion to the decision: the other side of a link notices a little later.
 _HEARING = 2.0
-
-
-def _is_dead(member: Member) -> bool:
-    """Gateways of ranks that have ended well may go on without this launcher, as others do."""
-    unfinished = member.exited is not None and not member.exited.get("finalized")
-    return unfinished or member.agent.died
-
-
-def _gives_way_to(names: Sequence[str], cause: str) -> str:
-    """The sentence of a launcher that has lost these clusters, the last for this cause."""
-    listed = " and ".join(f'cluster "{name}"' for name in names)
-    return (
-        f"this launcher has lost {listed}, and does not know whether their ranks have ended: "
-        f"{cause.partition(chr(10))[0]}. They have more than half of the ranks, and may go on "
-        f"without the clusters on this host, so these end\n  {look_there()}"
-    )
-
-
-def look_there() -> str:
-    """The remedy where ranks may go on without this launcher."""
-    return (
-        "Before you run it again, look for isthmus-*.err in the working directory of the ranks "
-        f"there ({page('surviving.md')})."
-    )
 
 
 class Surviving:
@@ -54,6 +31,7 @@ class Surviving:
         leaving: Leaving,
         voice: Voice,
         extensions: Extensions,
+        limits: Limits,
         lost: Callable[[Container[int]], None],
     ) -> None:
         """`lost` gets the nodes of the ranks of each cluster that has failed."""
@@ -74,8 +52,8 @@ class Surviving:
                 for gateway in plan.gateways
             },
         )
+        self._yielding = Yielding(plan, members, ending, self._failing, limits, self._index)
         self._grown: set[int] = set()  # spawned clusters that have failed
-        self._dead: set[int] = set()  # known to be, of those that have failed
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers
 
@@ -106,7 +84,7 @@ class Surviving:
                 if not self._is_served(cluster)
             }  # fmt: skip
         failing = sorted(lost - self._failing.failed)
-        if not self._all_joined():
+        if not self._all_joined() or self._yielding.stronger(failing):
             self._asking += 1
             self._members.later(self._ask(failing, cause, otherwise))
             return True
@@ -125,7 +103,9 @@ class Surviving:
         if suspect in gateway.clusters:
             beside = self._plan.beside
             if not beside or gateway.node not in beside.gateways:
-                self._dead.add(cluster)  # a process has vanished, so its gateway never agrees
+                self._yielding.dead.add(
+                    cluster
+                )  # a process has vanished, so its gateway never agrees
             self._fail(cluster, why)
             return
         if later := self._extensions.at(suspect) or self._extensions.at(gateway.clusters[0]):
@@ -137,6 +117,15 @@ class Surviving:
             self._judging = True
             self._members.later(self._judge())
 
+    def lose_spare(self, member: Member) -> None:
+        """Its gateways are lost for good, and others serve its clusters. Agents that lose this
+        launcher must not wait for them."""
+        if not self._plan.survival:
+            return
+        self._lose_gateways(member.plan.gateways)
+        nodes = [gateway.node for gateway in member.plan.gateways]
+        self._tell_all("lost", gateways=nodes)
+
     def has_failed(self, cluster: int) -> bool:
         return cluster in self._failing.failed
 
@@ -146,7 +135,9 @@ class Surviving:
         """A cluster that fails right after MPI_Init is heard of before another has reported that
         all its ranks have joined: agents do not wait for each other."""
         try:
-            joined = await are_ready(self._members)
+            joined = self._all_joined() or await are_ready(self._members)
+            if joined and not self._ending.begun.is_set():
+                await self._yielding.end_reachable(lost)
             left = [one for one in lost if one not in self._failing.failed]
             if (
                 left
@@ -190,7 +181,7 @@ class Surviving:
             end()
 
     def _lose(self, lost: Sequence[int], cause: str, *, joined: bool) -> bool:
-        if joined and self._gives_way(lost, cause):
+        if joined and self._yielding.gives_way(lost, cause):
             return True
         if not self._failing.lose(lost, joined=joined, more=self._later()):
             return False
@@ -213,18 +204,6 @@ class Surviving:
             over = all(member.leaving for member in own)
             self._leaving.end(self._plan.clusters[cluster].name, own, over=over)
         return True
-
-    def _gives_way(self, lost: Sequence[int], cause: str) -> bool:
-        """The others may go on without the clusters on this host. Then this launcher has to end."""
-        self._failing.beside = self._plan.beside
-        for member in self._members.ranked:
-            if (index := self._index(member)) is not None and _is_dead(member):
-                self._dead.add(index)
-        stronger = self._failing.stronger(lost, self._dead)
-        if stronger:
-            self._ending.end(1, _gives_way_to(stronger, cause), Weight.FAULT)
-            self._members.changed()
-        return bool(stronger)
 
     def _lose_spawned(self, member: Member, index: int, cause: str) -> bool:
         if not self._may_leave(member.plan.cluster):
@@ -297,9 +276,12 @@ class Surviving:
         if cluster < len(world):
             block = world[cluster].block
             self._lost(range(block.first, block.first + block.size))
+        self._tell_all("failed", cluster=cluster, message=said)
+
+    def _tell_all(self, op: str, **keys: object) -> None:
         for member in self._members:
             if not member.lost and not member.leaving:
-                self._members.later(member.agent.send("failed", cluster=cluster, message=said))
+                self._members.later(member.agent.send(op, **keys))
 
     def _later(self) -> int:
         """The number of clusters that came later, and have processes."""
