@@ -168,6 +168,7 @@ asio::awaitable<void> tls_handshake(TlsStream& stream, const Credentials& creden
                                     const Deadline& deadline, std::chrono::milliseconds limit) {
   const std::error_code error = co_await stream.handshake();
   if (error) {
+    if (error.category() == tls_faults()) fail(stream.where() + ": " + error.message());
     const bool tls = error.category() == asio::error::get_ssl_category();
     if (tls && !deadline.passed()) fail(tls_failure(stream.where(), credentials.job, error));
     broke(deadline, limit, stream.where(), error);

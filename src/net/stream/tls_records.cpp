@@ -12,7 +12,7 @@ namespace isthmus::net {
 namespace {
 
 constexpr std::size_t kTag = 16, kKey = 16;
-constexpr auto kAlert = std::byte{21}, kData = std::byte{23};
+constexpr auto kData = static_cast<std::byte>(TlsRecords::Type::Data);
 
 // HKDF-Expand-Label of RFC 8446, section 7.1, without a context and for at most one hash.
 void expand(const TlsRecords::Secret& secret, std::string_view label, std::span<unsigned char> to) {
@@ -36,14 +36,33 @@ void expand(const TlsRecords::Secret& secret, std::string_view label, std::span<
 
 }  // namespace
 
-TlsRecords::TlsRecords(Way way, const Secret& secret) : cipher_(EVP_CIPHER_CTX_new()) {
+TlsRecords::TlsRecords(Way way, const Secret& secret)
+    : cipher_(EVP_CIPHER_CTX_new()), secret_(secret) {
+  const bool good = cipher_ && EVP_CipherInit_ex(cipher_.get(), EVP_aes_128_gcm(), nullptr, nullptr,
+                                                 nullptr, static_cast<int>(way)) == 1;
+  if (!good) throw std::bad_alloc();
+  use_secret();
+}
+
+TlsRecords::~TlsRecords() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
+
+void TlsRecords::use_secret() {
   std::array<unsigned char, kKey> key{};
-  expand(secret, "tls13 key", key);
-  expand(secret, "tls13 iv", iv_);
-  const bool good = cipher_ && EVP_CipherInit_ex(cipher_.get(), EVP_aes_128_gcm(), nullptr,
-                                                 key.data(), nullptr, static_cast<int>(way)) == 1;
+  expand(secret_, "tls13 key", key);
+  expand(secret_, "tls13 iv", iv_);
+  const bool good =
+      EVP_CipherInit_ex(cipher_.get(), nullptr, nullptr, key.data(), nullptr, -1) == 1;
   OPENSSL_cleanse(key.data(), key.size());
   if (!good) throw std::bad_alloc();
+  number_ = 0;
+}
+
+void TlsRecords::renew() {
+  Secret next{};
+  expand(secret_, "tls13 traffic upd", next);
+  secret_ = next;
+  OPENSSL_cleanse(next.data(), next.size());
+  use_secret();
 }
 
 bool TlsRecords::begin(const std::byte* head) {
@@ -63,7 +82,7 @@ bool TlsRecords::pass(const void* from, std::size_t size, void* to) {
                           static_cast<const unsigned char*>(from), static_cast<int>(size)) == 1;
 }
 
-bool TlsRecords::seal(std::span<const iovec> parts, std::byte* to) {
+bool TlsRecords::seal(std::span<const iovec> parts, std::byte* to, Type type) {
   std::size_t size = 1 + kTag;
   for (const iovec& part : parts) size += part.iov_len;
   to[0] = kData;
@@ -77,37 +96,34 @@ bool TlsRecords::seal(std::span<const iovec> parts, std::byte* to) {
     to += part.iov_len;
   }
   int none = 0;
-  return good && pass(&kData, 1, to) &&
+  return good && pass(&type, 1, to) &&
          EVP_CipherFinal_ex(cipher_.get(), reinterpret_cast<unsigned char*>(to), &none) == 1 &&
          EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_GET_TAG, kTag, to + 1) == 1;
 }
 
-std::size_t TlsRecords::size(const std::byte* head) {
+TlsRecords::Next TlsRecords::next(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHead) return {};
   const std::size_t body =
-      std::to_integer<std::size_t>(head[3]) << 8 | std::to_integer<std::size_t>(head[4]);
-  const bool ours = head[0] == kData && head[1] == std::byte{3} && head[2] == std::byte{3};
-  return ours && body > kTag && body <= kMost + 1 + kTag ? kHead + body : 0;
+      std::to_integer<std::size_t>(bytes[3]) << 8 | std::to_integer<std::size_t>(bytes[4]);
+  const bool ours = bytes[0] == kData && bytes[1] == std::byte{3} && bytes[2] == std::byte{3};
+  if (!ours || body <= kTag || body > kMost + 1 + kTag) return {.foreign = true};
+  return {.size = kHead + body};
 }
 
-TlsRecords::Opened TlsRecords::open(std::span<std::byte> record, std::span<const iovec> into) {
-  bool good = begin(record.data());
-  std::byte* at = record.data() + kHead;
-  std::byte* const end = record.data() + record.size() - kTag - 1;
-  for (const iovec& part : into) {
-    const std::size_t size = std::min(part.iov_len, static_cast<std::size_t>(end - at));
-    good = good && pass(at, size, part.iov_base);
-    at += size;
-  }
-  good = good && pass(at, static_cast<std::size_t>(end - at) + 1, at);
+std::optional<TlsRecords::Opened> TlsRecords::open(std::span<std::byte> record) {
+  const std::span<std::byte> body = record.subspan(kHead, record.size() - kHead - kTag);
+  std::byte* const tag = body.data() + body.size();
   std::array<unsigned char, kTag> none;
   int done = 0;
-  if (!good || EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_SET_TAG, kTag, end + 1) != 1 ||
+  if (!begin(record.data()) || !pass(body.data(), body.size(), body.data()) ||
+      EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_SET_TAG, kTag, tag) != 1 ||
       EVP_CipherFinal_ex(cipher_.get(), none.data(), &done) != 1) {
-    return Opened::Bad;
+    return {};
   }
-  // Padding, which no peer of ours adds, would end with another type.
-  if (*end == kData) return Opened::Data;
-  return *end == kAlert ? Opened::Closed : Opened::Bad;
+  std::size_t size = body.size();  // the type follows the content, zeros the type
+  while (size > 0 && body[size - 1] == std::byte{0}) --size;
+  if (size == 0) return Opened{};
+  return Opened{static_cast<Type>(body[size - 1]), body.first(size - 1)};
 }
 
 }  // namespace isthmus::net

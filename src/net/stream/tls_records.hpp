@@ -1,5 +1,5 @@
 // One direction of TLS 1.3's records (RFC 8446, section 5) with AES-128-GCM, by OpenSSL's cipher.
-// OpenSSL's own records cost two copies of each byte more at either end.
+// OpenSSL's own records cost a copy of each byte more at either end.
 #pragma once
 
 #include <openssl/evp.h>
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace isthmus::net {
@@ -18,32 +19,50 @@ class TlsRecords {
   static constexpr std::size_t kMost = 16 * 1024;         ///< plain bytes in a record
   static constexpr std::size_t kHead = 5;                 ///< type, version, length
   static constexpr std::size_t kAround = kHead + 1 + 16;  ///< with the inner type and the tag
+  /// The most records of one key. RFC 8446, section 5.5, allows 24 million.
+  static constexpr std::uint64_t kOfOneKey = std::uint64_t{1} << 24;
   using Secret = std::array<unsigned char, 32>;
   enum class Way : int { Open = 0, Seal = 1 };
+  enum class Type : std::uint8_t { Alert = 21, Handshake = 22, Data = 23 };
 
   /// `secret` is the traffic secret of this direction. Throws std::bad_alloc.
   TlsRecords(Way way, const Secret& secret);
+  ~TlsRecords();
+  TlsRecords(const TlsRecords&) = delete;
+  TlsRecords& operator=(const TlsRecords&) = delete;
 
   /// Writes a record of these bytes, kMost at most, to `to`, which has room for kAround more.
   /// False: OpenSSL fails.
-  bool seal(std::span<const iovec> parts, std::byte* to);
+  bool seal(std::span<const iovec> parts, std::byte* to, Type type = Type::Data);
 
-  /// The size of the record that begins with these kHead bytes. 0: it is none of ours.
-  static std::size_t size(const std::byte* head);
-  enum class Opened : std::uint8_t { Data, Closed, Bad };
-  /// Opens a whole record. Its plain bytes go to `into` in order, and those that find no room there
-  /// replace the encrypted ones. If it is not Data, `into` holds anything.
-  Opened open(std::span<std::byte> record, std::span<const iovec> into);
+  struct Next {
+    bool foreign = false;  ///< the bytes do not begin a record
+    std::size_t size = 0;  ///< of the record; 0: not known yet
+  };
+  static Next next(std::span<const std::byte> bytes);
+  struct Opened {
+    Type type{};                 ///< any value; 0: the record has none
+    std::span<std::byte> plain;  ///< without padding
+  };
+  /// Opens a whole record where it stands. Empty: its tag is wrong, and no byte of it may be used.
+  std::optional<Opened> open(std::span<std::byte> record);
+
+  /// The next record has the next key (RFC 8446, section 7.2). Throws std::bad_alloc.
+  void renew();
+  /// The records of the present key.
+  std::uint64_t count() const { return number_; }
 
  private:
   struct Free {
     void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
   };
 
+  void use_secret();
   bool begin(const std::byte* head);
   bool pass(const void* from, std::size_t size, void* to);
 
   std::unique_ptr<EVP_CIPHER_CTX, Free> cipher_;
+  Secret secret_;
   std::array<unsigned char, 12> iv_{};
   std::uint64_t number_ = 0;  // of the next record
 };

@@ -31,16 +31,26 @@ constexpr std::size_t kMuch = std::size_t{64} * 1024;
 // Smaller pieces of a record are copied together before they are encrypted.
 constexpr std::size_t kSmall = 1024;
 
-std::error_code tls_error(int reason) {
-  return {static_cast<int>(ERR_PACK(ERR_LIB_SSL, 0, reason)), asio::error::get_ssl_category()};
+constexpr unsigned kSmallUses = 32;  // behind which a buffer gives memory back
+
+constexpr std::uint8_t kUnexpectedMessage = 10, kBadRecordMac = 20;  // alerts
+constexpr auto kKeyUpdate = std::byte{24};
+// Renews the key of this end, and asks for no new key of the other.
+constexpr std::array kRenewal{kKeyUpdate, std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}};
+
+bool is_key_update(std::span<const std::byte> text) {
+  return text.size() == kRenewal.size() &&
+         std::ranges::equal(text.first(4), std::span(kRenewal).first(4)) && text[4] <= std::byte{1};
 }
 
 }  // namespace
 
-TlsStream::TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where)
+TlsStream::TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where,
+                     std::uint64_t of_one_key)
     : Stream(std::move(socket), std::move(where)),
       context_(std::move(context)),
-      ssl_(SSL_new(context_.native_handle())) {
+      ssl_(SSL_new(context_.native_handle())),
+      of_one_key_(of_one_key) {
   BIO* const bio = ssl_ == nullptr ? nullptr : BIO_new(bio_method());
   if (bio == nullptr) {
     SSL_free(ssl_);
@@ -128,7 +138,8 @@ void TlsStream::log_key(const SSL* ssl, const char* line) {
 }
 
 std::error_code TlsStream::begin_records() {
-  if (!client_ || !server_) return tls_error(SSL_R_NO_CIPHERS_AVAILABLE);
+  if (!client_ || !server_) return TlsFault::NoSecrets;
+  if (SSL_has_pending(ssl_) == 1) return TlsFault::ReadTooFar;
   const bool server = SSL_is_server(ssl_) == 1;
   seals_.emplace(TlsRecords::Way::Seal, server ? *server_ : *client_);
   opens_.emplace(TlsRecords::Way::Open, server ? *client_ : *server_);
@@ -189,6 +200,12 @@ std::byte* TlsStream::Buffer::room(std::size_t bytes) {
   return data.data() + end;
 }
 
+void TlsStream::Buffer::used(std::size_t bytes) {
+  small = bytes > kFirstRead ? 0 : small + 1;
+  if (small < kSmallUses || data.size() <= kFirstRead) return;
+  data = std::vector<std::byte>(kFirstRead);
+}
+
 Stream::Moved TlsStream::send_records() {
   Moved moved;
   while (out_.size() > 0) {
@@ -201,8 +218,22 @@ Stream::Moved TlsStream::send_records() {
     moved = blocked_or_failed(errno, Wait::Writable);
     if (moved.error || moved.wait != Wait::None) return moved;
   }
-  out_.begin = out_.end = 0;
+  const std::size_t sent = std::exchange(out_.end, 0);
+  out_.begin = 0;
+  if (sent > 0) out_.used(sent);
   return moved;
+}
+
+// Goes on with another key.
+bool TlsStream::seal_renewal() {
+  std::array text = kRenewal;
+  const iovec part{text.data(), text.size()};
+  std::byte* const to = out_.room(text.size() + TlsRecords::kAround);
+  if (!seals_->seal({&part, 1}, to, TlsRecords::Type::Handshake)) return false;
+  out_.end += text.size() + TlsRecords::kAround;
+  seals_->renew();
+  asked_ = false;
+  return true;
 }
 
 // Encrypts the next record of `from`, whose first part is used up to `offset`.
@@ -232,8 +263,10 @@ bool TlsStream::seal_next(std::span<const iovec>& from, std::size_t& offset, Mov
     offset = 0;
   }
   if (size == 0) return true;
-  if (!seals_->seal(std::span(parts).first(count), out_.room(size + TlsRecords::kAround))) {
-    moved.error = tls_error(SSL_R_BAD_WRITE_RETRY);
+  const bool renews = asked_ || seals_->count() >= of_one_key_;
+  if ((renews && !seal_renewal()) ||
+      !seals_->seal(std::span(parts).first(count), out_.room(size + TlsRecords::kAround))) {
+    moved.error = TlsFault::CannotSeal;
     return false;
   }
   out_.end += size + TlsRecords::kAround;
@@ -256,16 +289,42 @@ Stream::Moved TlsStream::write(std::span<const iovec> from) {
   return moved;
 }
 
-// The next record in in_, if it is there as a whole. With `bad_`: it is none.
-std::span<std::byte> TlsStream::next_record() const {
-  if (in_.size() < TlsRecords::kHead) return {};
-  std::byte* const at = const_cast<std::byte*>(in_.data.data()) + in_.begin;
-  const std::size_t size = TlsRecords::size(at);
-  if (size == 0) return {at, TlsRecords::kHead};
-  return size <= in_.size() ? std::span(at, size) : std::span<std::byte>();
+// Tells the other end, as far as the socket takes it.
+void TlsStream::fail(TlsFault fault, std::uint8_t alert) {
+  error_ = fault;
+  std::array text{std::byte{2}, std::byte{alert}};  // it is fatal
+  const iovec part{text.data(), text.size()};
+  std::byte* const to = out_.room(text.size() + TlsRecords::kAround);
+  if (!seals_->seal({&part, 1}, to, TlsRecords::Type::Alert)) return;
+  out_.end += text.size() + TlsRecords::kAround;
+  static_cast<void>(send_records());
+}
+
+// Opens the next record, which has come as a whole.
+void TlsStream::open_next(std::size_t size) {
+  const auto record = in_.bytes().first(size);
+  in_.begin += size;
+  const auto opened = opens_->open(record);
+  if (!opened) {
+    fail(TlsFault::Changed, kBadRecordMac);
+    return;
+  }
+  const auto [type, text] = *opened;
+  if (type == TlsRecords::Type::Data) {
+    plain_ = text;
+  } else if (type == TlsRecords::Type::Alert && text.size() == 2) {
+    const auto alert = std::to_integer<std::uint8_t>(text[1]);
+    error_ = alert == SSL3_AD_CLOSE_NOTIFY ? asio::error::eof : alert_error(alert);
+  } else if (type == TlsRecords::Type::Handshake && is_key_update(text)) {
+    opens_->renew();
+    asked_ = asked_ || text[4] == std::byte{1};
+  } else {
+    fail(TlsFault::Foreign, kUnexpectedMessage);
+  }
 }
 
 Stream::Moved TlsStream::receive() {
+  if (in_.size() == 0 && in_.end > 0) in_.used(in_.end);
   in_.compact();
   const bool grows = filled_ && in_.data.size() < kMostRead;
   if (grows) in_.data.resize(std::max(kFirstRead, 2 * in_.data.size()));
@@ -275,6 +334,7 @@ Stream::Moved TlsStream::receive() {
   Moved moved;
   moved.bytes = static_cast<std::size_t>(n);
   if (n == 0) moved.error = asio::error::eof;
+  if (moved.bytes > kFirstRead) in_.small = 0;
   in_.end += moved.bytes;
   filled_ = moved.bytes == most;
   drained_ = !filled_;
@@ -283,60 +343,40 @@ Stream::Moved TlsStream::receive() {
 
 Stream::Moved TlsStream::read(std::span<const iovec> into) {
   Moved moved;
-  std::array<iovec, 16> rooms;
-  const std::size_t count = std::min(into.size(), rooms.size());
-  std::copy_n(into.begin(), count, rooms.begin());
-  std::span<iovec> left = std::span(rooms).first(count);
-  const auto took = [&](std::size_t bytes) {
-    moved.bytes += bytes;
-    while (!left.empty() && bytes >= left.front().iov_len) {
-      bytes -= left.front().iov_len;
-      left = left.subspan(1);
-    }
-    if (left.empty()) return;
-    left.front().iov_base = static_cast<std::byte*>(left.front().iov_base) + bytes;
-    left.front().iov_len -= bytes;
-  };
-  while (!left.empty()) {
-    if (plain_.size() > 0) {
-      const std::size_t bytes = std::min(plain_.size(), left.front().iov_len);
-      std::memcpy(left.front().iov_base, in_.data.data() + plain_.begin, bytes);
-      plain_.begin += bytes;
-      took(bytes);
+  std::size_t offset = 0;  // in the first of `into`
+  while (!into.empty()) {
+    const iovec& first = into.front();
+    if (offset == first.iov_len) {
+      into = into.subspan(1);
+      offset = 0;
       continue;
     }
-    if (bad_ || ended_) {
-      if (moved.bytes > 0) return moved;  // the next call says so
-      moved.error = bad_ ? tls_error(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
-                         : std::error_code(asio::error::eof);
+    if (!plain_.empty()) {
+      const std::size_t bytes = std::min(plain_.size(), first.iov_len - offset);
+      std::memcpy(static_cast<std::byte*>(first.iov_base) + offset, plain_.data(), bytes);
+      plain_ = plain_.subspan(bytes);
+      offset += bytes;
+      moved.bytes += bytes;
+      continue;
+    }
+    if (error_) {
+      if (moved.bytes == 0) moved.error = error_;  // else the next call returns it
       return moved;
     }
-    const std::span<std::byte> record = next_record();
-    if (!record.empty()) {
-      const std::size_t at = in_.begin;
-      in_.begin += record.size();
-      const bool whole = record.size() > TlsRecords::kAround - 1;
-      const auto opened = whole ? opens_->open(record, left) : TlsRecords::Opened::Bad;
-      bad_ = opened == TlsRecords::Opened::Bad;
-      ended_ = opened == TlsRecords::Opened::Closed;
-      if (bad_ || ended_) continue;
-      const std::size_t bytes = record.size() - TlsRecords::kAround;
-      const std::size_t placed = std::min(bytes, total(left));
-      plain_.begin = at + TlsRecords::kHead + placed;
-      plain_.end = at + TlsRecords::kHead + bytes;
-      took(placed);
-      continue;
-    }
-    if (std::exchange(drained_, false)) {
+    const TlsRecords::Next next = TlsRecords::next(in_.bytes());
+    if (next.foreign) {
+      fail(TlsFault::NotARecord, kUnexpectedMessage);
+    } else if (next.size > 0 && next.size <= in_.size()) {
+      open_next(next.size);
+    } else if (std::exchange(drained_, false)) {
       // That was all there is; to hear so from the kernel costs as much as the bytes.
       moved.wait = Wait::Readable;
       return moved;
-    }
-    const Moved received = receive();
-    if (received.wait != Wait::None || received.error) {
+    } else {
+      const Moved received = receive();
+      error_ = received.error;
       moved.wait = received.wait;
-      if (moved.bytes == 0) moved.error = received.error;
-      return moved;  // an error behind bytes is met again by the next call
+      if (moved.wait != Wait::None) return moved;
     }
   }
   return moved;

@@ -1,6 +1,6 @@
 // A stream inside TLS 1.3. OpenSSL makes the handshake. The records behind it are ours, so that
-// each byte is encrypted from its place and decrypted to its place
-// (docs/decisions/0007-tls-without-asio-ssl.md). Several records are written at a time.
+// bytes are copied less (docs/decisions/0007-tls-without-asio-ssl.md). Several records are written
+// at a time.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -8,25 +8,35 @@
 #include <asio/awaitable.hpp>
 #include <asio/ssl/context.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "net/stream/stream.hpp"
+#include "net/stream/tls_fault.hpp"
 #include "net/stream/tls_records.hpp"
 
 namespace isthmus::net {
 
 class TlsStream final : public Stream {
  public:
-  TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where);
+  /// `of_one_key`: the most records that it writes with one key.
+  TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where,
+            std::uint64_t of_one_key = TlsRecords::kOfOneKey);
   ~TlsStream() override;
 
-  /// Errors of TLS are of asio's SSL category, others of the system's.
+  /// Errors of OpenSSL are of asio's SSL category, those behind its handshake TlsFaults, others of
+  /// the system.
   asio::awaitable<std::error_code> handshake();
   SSL* ssl() { return ssl_; }
+  /// The bytes of its buffers.
+  std::size_t memory() const { return in_.data.size() + out_.data.size(); }
 
-  /// After the handshake.
+  /// After the handshake. No byte of a record is read before its tag is checked. An error, once
+  /// read, is read again.
   Moved read(std::span<const iovec> into) override;
   Moved write(std::span<const iovec> from) override;
 
@@ -42,30 +52,37 @@ class TlsStream final : public Stream {
     std::vector<std::byte> data;
     std::size_t begin = 0, end = 0;
     std::size_t size() const { return end - begin; }
+    std::span<std::byte> bytes() { return std::span(data).subspan(begin, size()); }
     void compact();
     /// Room for this many bytes behind them.
     std::byte* room(std::size_t bytes);
+    /// It is empty, and has held this many bytes. Gives memory back after many small uses in a row.
+    void used(std::size_t bytes);
+    unsigned small = 0;  // uses in a row
   };
 
   std::error_code begin_records();
   std::error_code failure(int result);
   Moved send_records();
   Moved receive();
-  std::span<std::byte> next_record() const;
+  void open_next(std::size_t size);
+  void fail(TlsFault fault, std::uint8_t alert);
+  bool seal_renewal();
   bool seal_next(std::span<const iovec>& from, std::size_t& offset, Moved& moved);
 
   asio::ssl::context context_;
   SSL* ssl_;
   std::optional<TlsRecords::Secret> client_, server_;  // until the handshake is over
   std::optional<TlsRecords> seals_, opens_;
-  Buffer out_;            // encrypted, to be written
-  Buffer in_;             // encrypted
-  Buffer plain_;          // only its bounds: the rest of a record that has been opened, in in_
-  bool bad_ = false;      // a record could not be opened
-  bool ended_ = false;    // the peer has closed
-  bool filled_ = true;    // the last read of the socket found more than in_ had room for
-  bool drained_ = false;  // it took all that there was
-  int socket_error_ = 0;  // of the handshake's last read; 0 with socket_ended_: end of file
+  const std::uint64_t of_one_key_;
+  Buffer out_;                  // encrypted, to be written
+  Buffer in_;                   // encrypted
+  std::span<std::byte> plain_;  // the rest of a record that has been opened, in in_
+  std::error_code error_;       // behind the bytes in plain_
+  bool asked_ = false;          // the peer wants another key from this end
+  bool filled_ = true;          // the last read of the socket found more than in_ had room for
+  bool drained_ = false;        // it took all that there was
+  int socket_error_ = 0;        // of the handshake's last read; 0 with socket_ended_: end of file
   bool socket_ended_ = false;
 };
 
