@@ -97,6 +97,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   std::optional<Stream::Wait> read_once(const LinePtr& line);
   void look_at(const LinePtr& line);
   void read_now(const LinePtr& line);
+  void go_on(const LinePtr& line);
   bool look() override;
   bool read_news() override;
   void write_all();

@@ -37,6 +37,7 @@ struct ConduitDriver::Line {
   core::Time blocked_at{};  // since when
   Batch batch;
   bool rests = false;                   // waits until the stream can be read
+  bool goes_on = false;                 // a look has ended too early, and another follows
   std::deque<core::PacketPtr> packets;  // being written
   std::size_t written = 0;              // of the first of them
 };

@@ -232,12 +232,22 @@ void ConduitDriver::look_at(const LinePtr& line) {
 // If it does not rest, its next turn goes on from here.
 void ConduitDriver::read_now(const LinePtr& line) {
   const bool rests = std::exchange(line->rests, false);  // in here it is being read
-  for (int turn = 0; turn < kReadTurns; ++turn) {
-    const auto wait = read_once(line);
+  auto wait = std::optional(Stream::Wait::None);
+  for (int turn = 0; turn < kReadTurns && wait == Stream::Wait::None; ++turn) {
+    wait = read_once(line);
     if (!wait) return;
-    if (*wait != Stream::Wait::None) break;
   }
   line->rests = rests;
+  if (rests && wait == Stream::Wait::None) go_on(line);
+}
+
+// The stream may hold bytes that its socket does not have any more. Its wait would not see them.
+void ConduitDriver::go_on(const LinePtr& line) {
+  if (std::exchange(line->goes_on, true)) return;
+  asio::post(io_, [self = shared_from_this(), line] {
+    line->goes_on = false;
+    if (!self->closed_ && line->up) self->look_at(line);
+  });
 }
 
 // It may be the last to hold this.
