@@ -59,8 +59,8 @@ struct ConduitConfig {
   /// silence. Time in which this process did not run does not count.
   Time patience = std::chrono::minutes(10);
   /// A stream that is silent for this long (or half the patience, if that is less) is given up. The
-  /// end with the lower node number pings it after half of it, the other end after 5/8. Streams that
-  /// are due within a quarter are pinged together.
+  /// end with the lower node number pings it after half of it, the other end after 5/8. Streams
+  /// that are due within a quarter are pinged together.
   Time stream_timeout = std::chrono::seconds(5);
   /// The least time that an acknowledgement may wait for others (Conduit::set_round_trip).
   Time ack_delay = std::chrono::milliseconds(1);

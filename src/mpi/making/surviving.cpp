@@ -95,8 +95,8 @@ int revoke(MPI_Comm comm, const char* function) {
   const GridCommRef found = spanning(comm);
   if (!found) {
     bool revoked = false;
-    const int code = shielded(
-        comm, function, [&] { revoked = FailedClusters::possible() && revoke_own(comm); });
+    const int code =
+        shielded(comm, function, [&] { revoked = FailedClusters::possible() && revoke_own(comm); });
     if (revoked || code != MPI_SUCCESS) return code;
     if (const auto own = library<MPI_Comm>("PMPIX_Comm_revoke")) return own(comm);
     return unsupported(comm, function,
