@@ -12,7 +12,7 @@ from pathlib import Path
 import thresholds
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "grid"))
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "grid")]
 
 import mpis  # noqa: E402
 
