@@ -94,13 +94,23 @@ def test_pieces_as_they_come(said):
         pieces = [b"".join(lines[i : i + size]) for i in range(0, len(lines), size)]
         passed, _ = sifted(b"one\n", *pieces, b"two\n")
         assert passed == b"one\ntwo\n"
-    for size in (1, 3, 40, 100):  # of Hydra's, which prints its bars sign by sign
-        pieces = [HYDRA[i : i + size] for i in range(0, len(HYDRA), size)]
-        passed, chatter = sifted(b"one\n", *pieces, b"two\n")
-        assert passed == b"one\ntwo\n"
-        assert chatter.signal == 11
     half = len(NOTICED) // 2
     assert sifted(b"one\n", NOTICED[:half], NOTICED[half:], b"two\n")[0] == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("hydra", [HYDRA, TRIPPED_HYDRA])
+@pytest.mark.parametrize("size", [1, 2, 3, 15, 40, 100])
+def test_hydra_prints_bars_and_lines_in_pieces(hydra, size):
+    pieces = [hydra[i : i + size] for i in range(0, len(hydra), size)]
+    passed, chatter = sifted(b"one\n", *pieces, b"two\n")
+    assert passed == b"one\ntwo\n"
+    assert chatter.signal == 11
+
+
+def test_a_line_that_begins_as_hydras_and_has_no_end_is_not_kept_back():
+    chatter = Chatter()
+    passed = b"".join(chatter.sift(2, b"[proxy:" * 100) for _ in range(10))
+    assert passed.startswith(b"[proxy:" * 500)
 
 
 @pytest.mark.parametrize(

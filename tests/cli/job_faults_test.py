@@ -325,9 +325,17 @@ def test_a_killed_native_launcher_is_named_and_not_the_rank_that_ends_with_it(pa
     fault = {"say": {"op": "fault", "message": said, "code": 1}}
     killed = exits(status=137, signal=9, launcher="mpirun", died=said)
     west = [killed, fault] if first == "launcher" else [fault, killed]
-    done = pair(RUNNING, spawned(*west)).run("-n", "2", "x", env=PATIENT)
+    done = pair(RUNNING, spawned(*west)).run("-n", "2", "x", env={"ISTHMUS_GRACE": "5"})
     check(done, 137, "cluster west: the native launcher mpirun was killed by signal 9 (SIGKILL)")
     assert "rank 1" not in done.stderr
+
+
+def test_a_status_of_hydra_that_fell_itself_is_not_that_of_a_rank(pair):
+    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
+    fault = {"say": {"op": "fault", "message": said, "code": 1}}
+    fell = "[proxy:0:1@n3] main (pm/pmip.c:1): assert (!closed) failed\n"
+    west = [fault, {"say": {"op": "output", "fd": 2}, "text": fell}, exits(status=255)]
+    check(pair(RUNNING, spawned(*west)).run("-n", "2", "x"), 255, f"isthmus: {said}\n")
 
 
 def test_exit_without_finalize_names_rank_and_host(pair):

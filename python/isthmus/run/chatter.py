@@ -56,6 +56,9 @@ _HYDRAS = (
     b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
     b"This typically refers to a problem with your application.",
     b"Please see the FAQ page for debugging suggestions",
+    # These it prints in several pieces, too.
+    b"[proxy:",
+    b"[mpiexec@",
 )
 _SIGNAL = rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))"
 # In the same case Hydra does not say the signal in words. Its code is that of wait(2), and an exit
@@ -63,6 +66,7 @@ _SIGNAL = rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))"
 _CODE = rb"=   EXIT CODE: (\d+)"
 _HOST = rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal"
 _MAX_BLOCK = 64  # lines
+_MAX_BEGUN = 4096  # bytes
 
 
 # The ranks' own words about the end that the launcher will report.
@@ -111,8 +115,13 @@ class Chatter:
         said = b"".join(self.kept)
         if found := re.search(_SIGNAL, said):
             return int(found[1] or found[2])
-        code = re.search(_CODE, said) if b"assert (!closed) failed" in said else None
+        code = re.search(_CODE, said) if self.tripped else None
         return int(code[1]) & 0x7F or None if code else None
+
+    @property
+    def tripped(self) -> bool:
+        """Whether Hydra fell over the end of a rank. Then its own status says nothing of it."""
+        return any(b"assert (!closed) failed" in line for line in self.kept)
 
     @property
     def host(self) -> str:
@@ -188,6 +197,8 @@ class Chatter:
 
 def _may_become_hydras(line: bytes) -> bool:
     """The line has no end yet."""
+    if len(line) > _MAX_BEGUN:
+        return False
     return bool(re.fullmatch(_BAR_BEGUN, line)) or any(
         words.startswith(line) or line.startswith(words) for words in _HYDRAS
     )

@@ -19,6 +19,8 @@ from isthmus.run.agent import Message
 from isthmus.run.batch import Batch
 from isthmus.run.members import Member, Members
 
+_HYDRA_FELL = 255  # its own status then
+
 
 def _no_init() -> str:
     return (
@@ -53,16 +55,15 @@ class Reasons:
         status = (code & 0xFF) or 1
         for member in self._members.ranked if status == 1 else ():
             if member.exited:  # the fault may be a rank whose end is known already
-                how = how_exited(member, member.exited)
-                told = of_the_rank(said, member.cluster.name, *how, member.chatter.host)
+                told = _completed(said, member, member.exited)
                 if told != said:
-                    status = how[0] & 0xFF or 1
+                    status = how_exited(member, member.exited)[0] & 0xFF or 1
                     said = _launcher_killed(member, member.exited) or told
         self._ending.end(status, said, Weight.FAULT)
 
     def exit(self, member: Member, message: Message) -> None:
         """The native launcher of a member has ended."""
-        status, number = how_exited(member, message)
+        status, _ = how_exited(member, message)
         before = self._ending.outcome
         if member.killing:
             pass
@@ -73,8 +74,7 @@ class Reasons:
                 self._ending.end(status, killed, Weight.EXIT)
         elif before and before.weight == Weight.FAULT and before.status == 1:
             # The fault was a rank, and this is how it ended.
-            host = member.chatter.host
-            sentence = of_the_rank(before.sentence, member.cluster.name, status, number, host)
+            sentence = _completed(before.sentence, member, message)
             self._ending.replace(status & 0xFF or 1, sentence)
         elif said := _program_ended(member, message):
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
@@ -174,15 +174,24 @@ def ended_badly(member: Member, message: Message) -> str:
 
 def _program_ended(member: Member, message: Message) -> str:
     """Words for a program that has failed, or nothing."""
-    label, host = member.agent.label, member.chatter.host
+    label = member.agent.label
     status, number = how_exited(member, message)
     if status:
         if died := _died(message):
-            return of_the_rank(died, member.cluster.name, status, number, host)
-        return f"{label}: the program {how_ended(status, number, host)}"
+            return _completed(died, member, message)
+        return f"{label}: the program {how_ended(status, number, member.chatter.host)}"
     if message.get("joined") and not message.get("finalized"):
         return left_the_others(_died(message) or f"{label}: a rank ended without MPI_Finalize")
     return ""
+
+
+def _completed(sentence: str, member: Member, message: Message) -> str:
+    """A sentence about a lost rank, completed with how it ended if the launcher says so. Hydra may
+    fall itself before it does (4.0, 5.0; 2026-11)."""
+    status, number = how_exited(member, message)
+    if member.chatter.tripped and number is None and status == _HYDRA_FELL:
+        return sentence
+    return of_the_rank(sentence, member.cluster.name, status, number, member.chatter.host)
 
 
 def _died(message: Message) -> str:
