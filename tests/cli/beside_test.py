@@ -12,7 +12,6 @@ from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
 from isthmus.place.survival import of_run
 from isthmus.run.agent import Agent
-from isthmus.run.failing import Failing
 from isthmus.run.launcherhost import beside_launcher, is_here
 
 # src/daemon/agent/quorum_test.cpp reads these, too.
@@ -55,16 +54,6 @@ def test_never_do_both_sides_go_on(ranks):
             for known in subsets(dead):
                 launcher = not gives_way(ranks, here, every - here, known)
                 assert not (launcher and others_go_on(ranks, here, every - dead))
-
-
-def test_clusters_that_failed_before_count_as_well():
-    failing = Failing(None, [("a", 2), ("b", 2), ("c", 2)], {})
-    failing.beside = Beside(frozenset({0}), frozenset(), 1)
-    failing.failed = {1}
-    assert failing.stronger([2], set()) == [1, 2]
-    assert failing.stronger([2], {1}) == []
-    failing.beside = None
-    assert failing.stronger([2], set()) == []
 
 
 GRID = "[cluster.a]\n[cluster.b]\nhost = 'b'\n[cluster.c]\nhost = 'c'\n"

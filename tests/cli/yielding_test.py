@@ -114,11 +114,19 @@ def three():
     def index(member):
         return member.plan.cluster
 
-    return [*members], Yielding(plan, members, Ending(), failing, Limits(), index)
+    return [*members], failing, Yielding(plan, members, Ending(), failing, Limits(), index)
+
+
+def test_clusters_that_failed_before_count_as_well(three):
+    _, failing, yielding = three
+    failing.failed = {1}
+    assert yielding.stronger([2]) == [1, 2]
+    yielding.dead.add(1)
+    assert yielding.stronger([2]) == []
 
 
 def test_agents_that_know_a_larger_world_give_nobody_up(three):
-    members, yielding = three
+    members, _, yielding = three
     assert yielding.stronger([1, 2]) == [1, 2]
     members[1].grown = True
     assert yielding.stronger([1, 2]) == []
@@ -130,7 +138,7 @@ def test_agents_that_know_a_larger_world_give_nobody_up(three):
     ids=["dead", "ended well", "no gateway knows"],
 )
 def test_a_good_end_is_no_death(three, finalized, gateways, to):
-    members, yielding = three
+    members, _, yielding = three
     members[1].exited = {"op": "exit", "finalized": finalized}
     if not gateways:
         members[1].plan.gateways.clear()

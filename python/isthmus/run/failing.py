@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from isthmus.place.beside import Beside
 from isthmus.place.survival import Survival
 
 _MOST_WEIGHED = 12  # clusters in one conflict of which all choices are compared
@@ -37,7 +36,6 @@ class Failing:
         self._gateways = dict(gateways)
         self._suspected: dict[tuple[int, int], str] = {}  # by gateway and cluster: why
         self.failed: set[int] = set()
-        self.beside: Beside | None = None
 
     @property
     def left(self) -> int:
@@ -58,13 +56,6 @@ class Failing:
             return False
         self.failed |= lost
         return True
-
-    def stronger(self, clusters: Collection[int], dead: Collection[int]) -> list[int]:
-        """These are about to be lost, too. The clusters to which the launcher has to give way then
-        (place/beside.py); mostly none."""
-        if not self.beside:
-            return []
-        return sorted(self.beside.stronger(self._ranks, self.failed | {*clusters}, dead))
 
     # -- suspicions --------------------------------------------------------------------------
 

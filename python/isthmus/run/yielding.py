@@ -66,11 +66,14 @@ class Yielding:
     def stronger(self, lost: Collection[int]) -> list[int]:
         """The clusters to which this launcher gives way if these are lost, too; mostly none. An
         agent that knows a larger world never agrees to give others up."""
+        beside = self._plan.beside
+        if not beside:
+            return []
         members = [(member, self._index(member)) for member in self._members.ranked]
         self.dead |= {i for member, i in members if i is not None and is_dead(member)}
         grown = {i for member, i in members if i is not None and member.grown}
-        self._failing.beside = self._plan.beside
-        return self._failing.stronger(lost, self.dead | grown)
+        ranks = [cluster.block.size for cluster in self._plan.clusters]
+        return sorted(beside.stronger(ranks, self._failing.failed | {*lost}, self.dead | grown))
 
     async def end_reachable(self, lost: Collection[int]) -> None:
         """Ends the ranks of those that still hear this launcher: perhaps only gateways do not reach
