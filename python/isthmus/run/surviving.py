@@ -103,9 +103,8 @@ class Surviving:
         if suspect in gateway.clusters:
             beside = self._plan.beside
             if not beside or gateway.node not in beside.gateways:
-                self._yielding.dead.add(
-                    cluster
-                )  # a process has vanished, so its gateway never agrees
+                # A process there has vanished, so its gateway never agrees.
+                self._yielding.dead.add(cluster)
             self._fail(cluster, why)
             return
         if later := self._extensions.at(suspect) or self._extensions.at(gateway.clusters[0]):
