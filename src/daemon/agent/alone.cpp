@@ -90,7 +90,7 @@ void Alone::suspect(core::NodeId /*gateway*/, std::size_t cluster, const std::st
 }
 
 void Alone::end(const std::string& why) {
-  say(why + ": all ranks end. The page surviving.md has the rules, \"The launcher's host\"");
+  say(why + ": all ranks end (see surviving.md, \"Without the launcher\")");
   events_.end(1);
 }
 

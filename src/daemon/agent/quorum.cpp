@@ -80,8 +80,8 @@ Quorum::Judgement Quorum::judge() const {
   }
   if (grown_) {
     return {Verdict::End,
-            "the launcher is lost, and the world has grown since it began, so nobody "
-            "can go on without " +
+            "the launcher is lost, and the world has grown since it began, so nobody can go on "
+            "without " +
                 names(parting)};
   }
   if (std::string said = trouble(); !said.empty()) return {Verdict::End, std::move(said)};
@@ -100,8 +100,7 @@ std::string Quorum::trouble() const {
   if (2 * ranks <= all) {
     return fmt::format(
         "the launcher is lost with {} on its host. The other clusters have {} of {} ranks, and "
-        "only "
-        "more than half may go on",
+        "only more than half may go on",
         names(given_up()), ranks, all);
   }
   if (static_cast<int>(others.size()) < beside_.least) {
