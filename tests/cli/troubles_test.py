@@ -1,8 +1,8 @@
-"""Why agents and launchers do not start, in sentences."""
+"""Why agents and launchers do not start, and how agents end, in sentences."""
 
 import pytest
 
-from isthmus.run.troubles import LauncherWords, before_hello, end_of_setup
+from isthmus.run.troubles import LauncherWords, before_hello, end_of_setup, how_ended
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,22 @@ def test_a_process_that_ended_before_isthmusd_spoke():
     assert [trouble.what for trouble in found if trouble] == ["setup", "ssh", "Isthmus"]
     assert all(trouble.remedy for trouble in found if trouble)
     assert before_hello(None, 1, "", []) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "said_hello", "sentence"),
+    [
+        ("n1", 255, True, "the connection was lost"),
+        (None, 255, True, "the agent ended by itself with status 255"),
+        ("n1", 255, False, "the agent ended by itself with status 255"),
+        ("n1", -9, True, "the ssh of this launcher was killed by SIGKILL"),
+        (None, -9, True, "the agent was killed by SIGKILL"),
+        ("n1", 75, True, "it was not heard for long, and leaves, since no rank uses it any more"),
+        ("n1", 3, True, "the agent ended by itself with status 3"),
+    ],
+)
+def test_what_a_status_tells(target, status, said_hello, sentence):
+    assert how_ended(target, status, said_hello=said_hello) == sentence
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from isthmus.base import anyjson, childwatching, terminal
-from isthmus.base.endings import signal_name
 from isthmus.base.errors import PlacedError, RunError
-from isthmus.grid.reach import Entry, program_for
+from isthmus.grid.reach import Entry
 from isthmus.grid.sshlinks import Forwarding
 from isthmus.run import troubles
 from isthmus.run.answers import ANSWERS
@@ -26,8 +25,6 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
-_SSH_FAILED = 255  # the status of ssh for its own troubles, and if a signal has ended the agent
-_ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 # For agents on this host: the terminal's signals are for the launcher, so agents have a process
 # group of their own. But they have no session of their own: kernels share cores among sessions
 # (sched_autogroup), and a rank yields only to ranks of its own session. Four ranks of two sessions
@@ -297,20 +294,11 @@ class Agent:
             return "the connection was lost", ""
         if status is None:
             return "the agent closed its output", ""
-        if self.target and status == _SSH_FAILED and self.said_hello:
-            return "the connection was lost", ""
         if not self.said_hello:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
             if trouble := troubles.before_hello(self.target, status, setup, self._stderr):
                 return trouble.sentence, trouble.remedy
-        if status < 0 and self.target:
-            program = program_for(self.target)
-            return f"the {program} of this launcher was killed by {signal_name(-status)}", ""
-        if status == _ABANDONED:
-            return "it was not heard for long, and leaves, since no rank uses it any more", ""
-        if status < 0:
-            return f"the agent was killed by {signal_name(-status)}", ""
-        return f"the agent ended by itself with status {status}", ""
+        return troubles.how_ended(self.target, status, said_hello=self.said_hello), ""
 
     def _quote(self) -> str:
         """The last lines that the agent or ssh printed, to be shown below the sentence."""

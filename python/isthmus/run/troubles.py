@@ -1,16 +1,19 @@
-"""Why a cluster's agent or its launcher does not start. Each cause has one sentence and one remedy,
-the same in `isthmus run` and `isthmus doctor`."""
+"""Why a cluster's agent or its launcher does not start, or how the agent ends. Each cause has one
+sentence, and one remedy if there is any, the same in `isthmus run` and `isthmus doctor`."""
 
 import re
 from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 
+from isthmus.base.endings import signal_name
 from isthmus.base.errors import PlacedError
 from isthmus.grid.gridkeys import expand_hosts
-from isthmus.grid.reach import Entry
+from isthmus.grid.reach import Entry, program_for
 from isthmus.run.command import SETUP_ENDED, SETUP_REMEDY, try_reach
 from isthmus.version import VERSION, WIRE, build_text, commit
 
+_SSH_FAILED = 255  # the status of ssh for its own troubles, and if a signal has ended the agent
+_ABANDONED = 75  # the status of an agent whose gateways all ranks have given up
 _PREFIX_HERE = (
     "Correct 'prefix' of the cluster in the grid file (isthmusd is in its bin), or remove it."
 )
@@ -60,7 +63,7 @@ def before_hello(
     says nothing."""
     if setup:
         return Trouble("setup", f"its setup ended with status {setup}", SETUP_REMEDY)
-    if target and status == 255 and not isinstance(target, Entry):
+    if target and status == _SSH_FAILED and not isinstance(target, Entry):
         return Trouble("ssh", "ssh could not connect", try_reach(target, " ".join(said)))
     if status in (126, 127):
         where = " there" if target else ""
@@ -79,6 +82,20 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
             lines.remove(said)
             return said.removeprefix(SETUP_ENDED).strip()
     return ""
+
+
+def how_ended(target: str | None, status: int, *, said_hello: bool) -> str:
+    """What an agent's status tells that has no remedy. `target` is where ssh went. A negative
+    status is the signal that has killed the process on this host."""
+    if target and status == _SSH_FAILED and said_hello:
+        return "the connection was lost"
+    if target and status < 0:
+        return f"the {program_for(target)} of this launcher was killed by {signal_name(-status)}"
+    if status == _ABANDONED:
+        return "it was not heard for long, and leaves, since no rank uses it any more"
+    if status < 0:
+        return f"the agent was killed by {signal_name(-status)}"
+    return f"the agent ended by itself with status {status}"
 
 
 # ssh prints these for a native launcher that starts ranks on other hosts. OpenSSH 9.2, 2026-11.
