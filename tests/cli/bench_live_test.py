@@ -75,17 +75,13 @@ def test_plain_tcp_over_proxies(tool, throughout):
 
 
 def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch, grid_with):
-    sshd = Sshd(tmp_path)
-    monkeypatch.setenv("ISTHMUS_SSH", sshd.ssh)
     prefix = tmp_path / "prefix"
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin" / "isthmus-tcpbench").symlink_to(find_tcpbench())
     file = grid_with(f"[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n")
-    try:
+    with Sshd(tmp_path) as sshd:
+        monkeypatch.setenv("ISTHMUS_SSH", sshd.ssh)
         check(PlainTcp(of_grid(file, None)).measure(TASKS, 0))
-    finally:
-        sshd.process.terminate()
-        sshd.process.wait()
 
 
 def test_isthmus_on_this_host(tmp_path: Path):

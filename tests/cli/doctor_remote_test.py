@@ -13,10 +13,8 @@ from isthmus.install import find_isthmusd
 
 @pytest.fixture(scope="module")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    made = Sshd(tmp_path_factory.mktemp("sshd"))
-    yield made
-    made.process.terminate()
-    made.process.wait()
+    with Sshd(tmp_path_factory.mktemp("sshd")) as made:
+        yield made
 
 
 @pytest.fixture

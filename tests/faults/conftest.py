@@ -74,10 +74,8 @@ def exchange(request, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    made = Sshd(tmp_path_factory.mktemp("sshd"))
-    yield made
-    made.process.terminate()
-    made.process.wait()
+    with Sshd(tmp_path_factory.mktemp("sshd")) as made:
+        yield made
 
 
 @pytest.fixture

@@ -163,6 +163,13 @@ class Sshd:
 
         eventually(listens, "that sshd listens")
 
+    def __enter__(self) -> "Sshd":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait()
+
     @property
     def ssh(self) -> str:
         return f"ssh -F {self.config}"

@@ -79,7 +79,5 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def sshd(tmp_path: Path, home: Path) -> Iterator[Sshd]:
     (tmp_path / "sshd").mkdir()
-    made = Sshd(tmp_path / "sshd", f"SetEnv HOME={home}\n")
-    yield made
-    made.process.terminate()
-    made.process.wait()
+    with Sshd(tmp_path / "sshd", f"SetEnv HOME={home}\n") as made:
+        yield made
