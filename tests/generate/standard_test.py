@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-import coverage
+import covered_calls
 import exports
 import guards
 import prototypes
@@ -67,11 +67,11 @@ def test_every_exported_name_is_known_to_a_face_of_the_newest_header(abi: str) -
 
 def test_the_page_in_docs_is_current() -> None:
     page = (ROOT / "docs/coverage.md").read_text()
-    assert page == coverage.page(), "run: tools/generate/coverage.py > docs/coverage.md"
+    assert page == covered_calls.page(), "run: tools/generate/covered_calls.py > docs/coverage.md"
 
 
 def test_nothing_is_refused_that_has_an_entry() -> None:
-    states = {name.split(",")[0]: state for name, state, _ in coverage.table()}
+    states = {name.split(",")[0]: state for name, state, _ in covered_calls.table()}
     assert states["MPI_Abort"] == "grid"
     assert states["MPI_Comm_spawn"] == "grid"
     assert states["MPI_Win_create"] == states["MPI_File_open"] == "grid"

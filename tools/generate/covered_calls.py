@@ -1,7 +1,7 @@
 """Prints docs/coverage.md: what each function of the MPI standard does on the grid, from the
 sources of the face.
 
-    coverage.py > docs/coverage.md
+    covered_calls.py > docs/coverage.md
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from standard import StandardFunction
 
 HEAD = """# What works on the grid
 
-Made by `tools/generate/coverage.py` from the sources; do not edit.
+Made by `tools/generate/covered_calls.py` from the sources; do not edit.
 
 | | meaning |
 |---|---|
