@@ -61,7 +61,7 @@ FIRST = 0x80000000
 
 
 def beside(text, *, survive=True):
-    """Of a run on all clusters; agents without a host are on the launcher's."""
+    """The Beside of a run on all clusters. Agents without a host are on the launcher's host."""
     grid = grids.parse(text, "g.toml")
     names = [*grid.cluster]
     plan = make_plan(grid, [Part(argv=["x"], n=2 * len(names))])

@@ -1,4 +1,4 @@
-"""What agents hear of a launcher that is there. They are fakes."""
+"""Agents hear of a launcher that is there. They are fakes."""
 
 import asyncio
 from types import SimpleNamespace

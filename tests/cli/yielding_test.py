@@ -65,7 +65,7 @@ def test_a_cluster_that_still_hears_the_launcher_is_ended(two):
 
 
 def test_agents_elsewhere_do_not_hear_that_the_run_ends(two):
-    """Those that the launcher gives way to need a relay, for example."""
+    """The launcher gives way to them, and they may need its relay."""
     grid = two(east=[{"say": SUSPECT}], kill=[])
     grid.cluster("mid", 'host = "there"')
     grid.extra = "".join(f"[[link]]\nbetween = ['mid', '{one}']\n" for one in ("east", "north"))

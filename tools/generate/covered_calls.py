@@ -27,9 +27,9 @@ Made by `tools/generate/covered_calls.py` from the sources; do not edit.
 | refused | raises `MPI_ERR_UNSUPPORTED_OPERATION`, in all callers, on what spans clusters |
 
 A communicator or group inside one cluster is the native library's own: every function works on it
-as that library does. Errors go through the error handler of the object: that of `MPI_FILE_NULL`
-for a file that is to be opened, which returns unless the program sets another. Where it returns, a
-line on standard error tells of the first refusal of each function, as many programs do not look.
+as that library does. Errors go through the error handler of the object. For a file that is to be
+opened it is that of `MPI_FILE_NULL`, which returns unless the program sets another. If it returns,
+a line on standard error shows the first refusal of each function, as many programs do not look.
 `_c` marks a function whose large-count form does the same, in libraries that have it.
 """
 

@@ -289,7 +289,7 @@ class Agent:
             self._on_lost(self, self._lost)
 
     def _why_ended(self, status: int | None) -> tuple[str, str]:
-        """The reason, and a remedy where there is one."""
+        """The reason, and a remedy if it exists."""
         if self._arrival:
             return "the connection was lost", ""
         if status is None:

@@ -28,7 +28,7 @@ class Member:
     cluster: ClusterPlan  # its own, or the one whose gateways it has
     spawned: bool = False
     joined: bool = False
-    counts: Mapping[str, object] | None = None  # ranks that have joined here; None: not known now
+    counts: Mapping[str, object] | None = None  # ranks that have joined here, if known
     ready: bool = False  # a gateway here knows that all ranks of the run have joined
     paused: bool = False
     exited: Message | None = None

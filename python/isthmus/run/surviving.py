@@ -1,5 +1,5 @@
-"""Goes on without clusters that have failed, and tells all agents. failing.py decides which fail,
-yielding.py whether this launcher ends for them, and leaving.py ends what is left of them."""
+"""Goes on without clusters that have failed, and tells all agents. Failing decides which fail, and
+Yielding whether this launcher ends for them. Leaving ends the processes that are left of them."""
 
 import asyncio
 from collections.abc import Callable, Container, Sequence
@@ -131,8 +131,8 @@ class Surviving:
     # -- decisions ---------------------------------------------------------------------------
 
     async def _ask(self, lost: Sequence[int], cause: str, otherwise: Callable[[], None]) -> None:
-        """A cluster that fails right after MPI_Init is heard of before another has reported that
-        all its ranks have joined: agents do not wait for each other."""
+        """Agents do not wait for each other. So the launcher may hear that a cluster has failed
+        right after MPI_Init before another has reported that all its ranks have joined."""
         try:
             joined = self._all_joined() or await are_ready(self._members)
             if joined and not self._ending.begun.is_set():

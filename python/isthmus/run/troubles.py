@@ -85,8 +85,8 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
 
 
 def how_ended(target: str | None, status: int, *, said_hello: bool) -> str:
-    """What an agent's status tells that has no remedy. `target` is where ssh went. A negative
-    status is the signal that has killed the process on this host."""
+    """The sentence for a status of an agent that has no remedy. `target` is where ssh went. A
+    negative status is the signal that has killed the process on this host."""
     if target and status == _SSH_FAILED and said_hello:
         return "the connection was lost"
     if target and status < 0:

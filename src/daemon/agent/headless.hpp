@@ -1,4 +1,4 @@
-// How an agent goes on without its launcher, in a run that survives (docs/surviving.md).
+// Lets an agent go on without its launcher, in a run that survives (docs/surviving.md).
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -22,7 +22,7 @@
 namespace isthmus::daemon {
 
 /// Inactive until `begin`. If another cluster fails then, the ranks here end, too. Only the
-/// clusters on the launcher's host may be given up, as Quorum has it.
+/// clusters on the launcher's host may be given up, by the rules of Quorum.
 class Headless {
  public:
   /// The parts of the agent that it uses; all outlive it.
@@ -41,7 +41,7 @@ class Headless {
   /// The launcher has not ended the run, and the run can do without it. `request` is null before
   /// `configure`.
   bool may_begin(const ConfigureRequest* request) const;
-  /// The launcher is lost, of which agents hear within this patience (0: not known). The request
+  /// The launcher is lost. Agents notice that within this patience (0: not known). The request
   /// outlives this object.
   void begin(const ConfigureRequest& request, std::chrono::milliseconds patience);
   bool begun() const { return alone_ != nullptr; }

@@ -71,9 +71,10 @@ int acknowledge(const GridComm& comm, int wanted) {
   return members;
 }
 
-/// Revokes a communicator of this process alone, which nobody else has to hear of. From now on it
-/// is in the table, where all calls see that. What was begun before is the native library's, and
-/// goes on. False: it has other members.
+/// Revokes a communicator whose only member is this process. No other process has to hear of it.
+/// The communicator is in the table from now on, and all calls find there that it is revoked.
+/// Operations that were begun before belong to the native library, and go on. False: it has other
+/// members.
 bool revoke_own(MPI_Comm comm) {
   int size = 0, inter = 0;
   if (native.Comm_size(comm, &size) != MPI_SUCCESS || size != 1) return false;

@@ -15,8 +15,8 @@
 namespace isthmus::face {
 
 /// In a run whose clusters may fail, messages inside a cluster are sent from a copy if they are at
-/// most this long. With the copy, a message takes up to 1.25 times as long at this length with Open
-/// MPI, and 1.7 times at 64 KiB (2026-11).
+/// most this long. A copied message takes up to 1.25 times as long at this length with Open MPI,
+/// and 1.7 times at 64 KiB (2026-11).
 inline constexpr std::size_t kMostCopied = 16 << 10;
 
 /// A native request as a part of an operation. `source` is the rank in the grid communicator for

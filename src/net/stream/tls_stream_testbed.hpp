@@ -47,7 +47,7 @@ class TlsPeer {
 
   SSL* ssl() { return ssl_; }
   void handshake() { ASSERT_EQ(SSL_do_handshake(ssl_), 1); }
-  /// Sends back what comes, this many bytes, and renews keys on the way if `renews`.
+  /// Receives this many bytes and sends them back. Renews keys meanwhile if `renews`.
   void echo(std::size_t bytes, bool renews) {
     Bytes buffer(20'000);
     for (int round = 0; bytes > 0; ++round) {
@@ -63,7 +63,7 @@ class TlsPeer {
       bytes -= n;
     }
   }
-  /// With the keys of the client's and the server's records.
+  /// Seals or opens records by the key of the server's records, or else of the client's.
   TlsRecords records(TlsRecords::Way way, bool of_server) const {
     return {way, of_server ? *server_ : *client_};
   }
@@ -87,7 +87,7 @@ class TlsPeer {
   std::optional<TlsRecords::Secret> client_, server_;
 };
 
-// The parameter: the stream is the server.
+// The parameter says whether the stream is the server.
 class TlsStreamTest : public testing::TestWithParam<bool> {
  protected:
   TlsStreamTest() { make(); }
@@ -127,7 +127,7 @@ class TlsStreamTest : public testing::TestWithParam<bool> {
     ASSERT_FALSE(error) << error.message();
   }
 
-  /// What one read returns, and the bytes in `got`.
+  /// Reads once. `got` has the bytes of that.
   Stream::Moved read(Bytes& got, std::size_t most = 100'000) {
     got.assign(most, std::byte{0xee});
     const iovec part{got.data(), got.size()};
@@ -141,7 +141,7 @@ class TlsStreamTest : public testing::TestWithParam<bool> {
   void send(std::span<const std::byte> bytes) const {
     ASSERT_EQ(::send(far_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
-  /// These bytes in parts of any size.
+  /// Splits these bytes into parts of random sizes, `most` at most.
   std::vector<iovec> parts(std::span<std::byte> bytes, std::size_t most) {
     std::vector<iovec> all;
     while (!bytes.empty() && all.size() < most) {

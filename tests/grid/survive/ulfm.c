@@ -163,7 +163,7 @@ static void calls_on_revoked(MPI_Comm comm, int peer) {
   MPI_Comm_free(&shrunk);
 }
 
-/* Nobody else is in it, so this process alone revokes it. */
+/* This process is the only member, so it alone revokes the communicator. */
 static void revoke_own(void) {
   int word = 0, flag = 0;
   MPI_Comm own, made;

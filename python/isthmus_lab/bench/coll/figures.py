@@ -1,5 +1,6 @@
-"""Figures like those of Matsuda et al. 2006 (6 and 7: throughput of bcast and allreduce over the
-message size) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
+"""Figures like those of Matsuda et al. 2006 and Treurniet. Matsuda's 6 and 7 show the throughput of
+bcast and allreduce over the message size. Treurniet's 8, 10, 12, 14 and 16 show the time of each
+collective over the size."""
 
 from collections.abc import Sequence
 from functools import partial

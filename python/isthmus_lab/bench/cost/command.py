@@ -49,7 +49,7 @@ class Counted:
         return self.contestant.label
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[CostRun]:
-        """Each task in a job of its own."""
+        """Runs each task in a job of its own."""
         return [self._one(task, number) for task in tasks]
 
     def _one(self, task: Task, number: int) -> CostRun:
@@ -147,7 +147,7 @@ def _nodes(place: Place) -> dict[int, str]:
 
 @contextlib.contextmanager
 def _computing(loops: int) -> Iterator[None]:
-    """Processes that never sleep, each in a session of its own, as other users' are."""
+    """Runs processes that never sleep. Each has a session of its own, as those of other users."""
     started = [
         subprocess.Popen([sys.executable, "-c", _LOOP], start_new_session=True)
         for _ in range(loops)
@@ -173,8 +173,8 @@ def _table(results: CostResults, scale: float, loops: int, name: str, out: Conso
         for part in results.parts(key):
             table.add_row(f"  {part}", *(_cell(results, key, work, part) for work in shown))
     out.print(table)
-    out.print("Medians over the passes; in brackets the time on the clock.")
-    out.print("Below each contestant its parts: the programs on each node that carry messages.")
+    out.print("Medians over the passes. Brackets hold the time on the clock.")
+    out.print("Below each contestant are its parts: the programs on each node that carry messages.")
 
 
 def _cell(results: CostResults, key: str, work: Work, part: str | None = None) -> str:

@@ -13,7 +13,7 @@ _PROC = Path("/proc")
 _SOONEST, _LATEST = 0.02, 1.0  # seconds between two looks
 _GATEWAYS = ("isthmusd",)
 _PROXIES = ("haproxy", "stunnel", "stunnel4", "socat")
-# Programs that start others. In a job of the benchmarks, everything else sends or receives.
+# Programs that start others. All other programs of a benchmark's job send or receive.
 _STARTERS = ("python", "mpirun", "mpiexec", "orte", "prte", "hydra", "ssh", "sh", "bash")
 
 
@@ -28,8 +28,8 @@ def part(name: str) -> str:
 
 class Sorter:
     """A thread that puts each process of a group into the group of its part. A part is named
-    "end", or "end NODE" in a lab. Once an end has been seen, the looks become rare while nothing
-    changes, since they use the cores of what is measured."""
+    "end", or "end NODE" in a lab. Looks use the cores that are measured. So they become rare after
+    an end has been seen, while nothing changes."""
 
     def __init__(self, group: Group, nodes: Mapping[int, str]) -> None:
         """`nodes`: names of a lab's nodes, by the inodes of their network namespaces."""
@@ -43,7 +43,7 @@ class Sorter:
         self._thread.start()
 
     def close(self) -> None:
-        """OSError if a process could not be moved: then nothing is known of the parts."""
+        """OSError if a process could not be moved. The parts are unknown then."""
         self._over.set()
         self._thread.join()
         if self._error:
@@ -61,7 +61,7 @@ class Sorter:
         self.used = time.thread_time()
 
     def _look(self) -> bool:
-        """Whether a process was new, or has become another program."""
+        """Returns whether a process is new, or has become another program."""
         changed = False
         present = {one: self._part(one) for one in self._group.processes()}
         for process, name in present.items():
@@ -72,7 +72,7 @@ class Sorter:
         return changed
 
     def _part(self, process: int) -> str | None:
-        """None: it has ended, or is the benchmark itself."""
+        """Returns None if it has ended, or is the benchmark itself."""
         if process == os.getpid():
             return None
         folder = _PROC / str(process)

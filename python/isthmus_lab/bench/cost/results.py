@@ -13,8 +13,8 @@ from isthmus_lab.measuring.samples import NotMeasuredError, Samples
 
 @dataclass(frozen=True)
 class Work:
-    """Two jobs that differ in the number of messages alone: what the longer one takes more is the
-    cost of its further messages, without start, warm-up and end."""
+    """Two jobs that differ only in the number of messages. The difference of their times is the
+    cost of the additional messages, without start, warm-up and end."""
 
     label: str
     task: Task
@@ -22,12 +22,13 @@ class Work:
 
     @property
     def per_byte(self) -> bool:
-        """Whether the cost is shown for a gigabyte, else for a message."""
+        """Whether the cost is shown for a gigabyte. Otherwise it is for a message."""
         return self.task.bytes >= 64 * KIB
 
 
 def works(scale: float) -> tuple[Work, ...]:
-    """`scale` times the default number of messages. Jobs of one pass are neighbours in time."""
+    """`scale` multiplies the default number of messages. The jobs of a pass run one after the
+    other."""
 
     def work(label: str, figure: str, size: int, rounds: int, least: int, seconds: float) -> Work:
         task = Task(figure, size, least + max(1, round(rounds * scale)), seconds)
@@ -45,9 +46,9 @@ def works(scale: float) -> tuple[Work, ...]:
 
 @dataclass(frozen=True)
 class CostRun:
-    """The result of one task for one contestant in one pass. `processor` is seconds of user and
-    system time of all processes of the job, `parts` those of its parts, by name. `seconds` are
-    those on the clock."""
+    """The result of one task for one contestant in one pass. `processor` is the user and system
+    time of all processes of the job, in seconds. `parts` has that of its parts, by name. `seconds`
+    are those on the clock."""
 
     contestant: str
     round: int
@@ -74,7 +75,7 @@ class CostRun:
 def cost_of(
     runs: Sequence[Run], processor: float, parts: Mapping[str, float] | None = None
 ) -> CostRun:
-    """Of the runs of one task. A round trip is two messages."""
+    """Makes the result of a task from its runs. A round trip is two messages."""
     run = runs[0]
     messages = sum(run.messages) if run.messages else 2.0 * len(run.seconds)
     seconds = sum(run.seconds)
@@ -100,7 +101,7 @@ class CostResults(Samples[CostRun]):
     read = staticmethod(read_cost)
 
     def parts(self, contestant: str) -> list[str]:
-        """Those that take more than a twentieth of a job."""
+        """The names of the parts that take more than a twentieth of a job."""
         return sorted(
             {
                 name
@@ -113,8 +114,8 @@ class CostResults(Samples[CostRun]):
 
     def processor(self, contestant: str, work: Work, part: str | None = None) -> float:
         """Median over the passes: seconds of processor time a message, of a part or of all. The
-        program chooses how many messages a job has, so both may have the same number: such a pass
-        says nothing."""
+        program chooses the number of messages of a job. A pass in which both jobs have the same
+        number says nothing."""
 
         def used(run: CostRun) -> float:
             return run.processor if part is None else run.parts.get(part, 0.0)
