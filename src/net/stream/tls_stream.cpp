@@ -1,18 +1,12 @@
 #include "net/stream/tls_stream.hpp"
 
-#include <openssl/err.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <asio/error.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/ssl/error.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstring>
-#include <new>
-#include <string_view>
 #include <utility>
 
 namespace isthmus::net {
@@ -48,146 +42,10 @@ bool is_key_update(std::span<const std::byte> text) {
 TlsStream::TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where,
                      std::uint64_t of_one_key)
     : Stream(std::move(socket), std::move(where)),
-      context_(std::move(context)),
-      ssl_(SSL_new(context_.native_handle())),
-      of_one_key_(of_one_key) {
-  BIO* const bio = ssl_ == nullptr ? nullptr : BIO_new(bio_method());
-  if (bio == nullptr) {
-    SSL_free(ssl_);
-    throw std::bad_alloc();
-  }
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(ssl_, bio, bio);
-  // No byte behind the handshake is read with it.
-  SSL_set_read_ahead(ssl_, 0);
-  SSL_CTX_set_keylog_callback(context_.native_handle(), log_key);
-  if (server) {
-    SSL_set_accept_state(ssl_);
-  } else {
-    SSL_set_connect_state(ssl_);
-  }
-}
+      handshake_(Stream::socket(), std::move(context), server),
+      of_one_key_(of_one_key) {}
 
-TlsStream::~TlsStream() {
-  for (auto* const secret : {&client_, &server_}) {
-    if (*secret) OPENSSL_cleanse((*secret)->data(), (*secret)->size());
-  }
-  SSL_free(ssl_);
-}
-
-// ---- the handshake ------------------------------------------------------------------------------
-
-BIO_METHOD* TlsStream::bio_method() {
-  static BIO_METHOD* const method = [] {
-    BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "isthmus stream");
-    if (m == nullptr) throw std::bad_alloc();
-    BIO_meth_set_read_ex(m, bio_read);
-    BIO_meth_set_write_ex(m, bio_write);
-    BIO_meth_set_ctrl(m, bio_control);
-    return m;
-  }();
-  return method;
-}
-
-int TlsStream::bio_read(BIO* bio, char* into, std::size_t size, std::size_t* done) {
-  auto& self = *static_cast<TlsStream*>(BIO_get_data(bio));
-  BIO_clear_retry_flags(bio);
-  const ssize_t n = ::recv(self.socket().native_handle(), into, size, MSG_DONTWAIT);
-  if (n > 0) {
-    *done = static_cast<std::size_t>(n);
-    return 1;
-  }
-  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
-    BIO_set_retry_read(bio);
-    return 0;
-  }
-  self.socket_ended_ = true;
-  self.socket_error_ = n < 0 ? errno : 0;
-  return 0;
-}
-
-int TlsStream::bio_write(BIO* bio, const char* from, std::size_t size, std::size_t* done) {
-  Buffer& out = static_cast<TlsStream*>(BIO_get_data(bio))->out_;
-  std::memcpy(out.room(size), from, size);
-  out.end += size;
-  *done = size;
-  return 1;
-}
-
-long TlsStream::bio_control(BIO*, int command, long, void*) {
-  return command == BIO_CTRL_FLUSH ? 1 : 0;
-}
-
-// OpenSSL has no other way to the traffic secrets.
-void TlsStream::log_key(const SSL* ssl, const char* line) {
-  auto& self = *static_cast<TlsStream*>(BIO_get_data(SSL_get_rbio(ssl)));
-  const std::string_view text(line);
-  const bool client = text.starts_with("CLIENT_TRAFFIC_SECRET_0 ");
-  const std::size_t at = text.rfind(' ') + 1;
-  auto& secret = client ? self.client_ : self.server_;
-  if (!client && !text.starts_with("SERVER_TRAFFIC_SECRET_0 ")) return;
-  if (text.size() - at != 2 * std::tuple_size_v<TlsRecords::Secret>) return;
-  const auto digit = [&](std::size_t i) {
-    return OPENSSL_hexchar2int(static_cast<unsigned char>(text[at + i]));
-  };
-  secret.emplace();
-  for (std::size_t i = 0; i < secret->size(); ++i) {
-    (*secret)[i] = static_cast<unsigned char>(digit(2 * i) << 4 | digit(2 * i + 1));
-  }
-}
-
-std::error_code TlsStream::begin_records() {
-  if (!client_ || !server_) return TlsFault::NoSecrets;
-  if (SSL_has_pending(ssl_) == 1) return TlsFault::ReadTooFar;
-  const bool server = SSL_is_server(ssl_) == 1;
-  seals_.emplace(TlsRecords::Way::Seal, server ? *server_ : *client_);
-  opens_.emplace(TlsRecords::Way::Open, server ? *client_ : *server_);
-  for (auto* const secret : {&client_, &server_}) {
-    OPENSSL_cleanse((*secret)->data(), (*secret)->size());
-    secret->reset();
-  }
-  SSL_free_buffers(ssl_);
-  return {};
-}
-
-std::error_code TlsStream::failure(int result) {
-  const int kind = SSL_get_error(ssl_, result);
-  if (kind == SSL_ERROR_ZERO_RETURN) return asio::error::eof;
-  const unsigned long code = ERR_get_error();
-  if (socket_ended_) {
-    if (socket_error_ == 0) return asio::error::eof;
-    return {socket_error_, std::system_category()};
-  }
-  if (code != 0) return {static_cast<int>(code), asio::error::get_ssl_category()};
-  return asio::error::connection_aborted;
-}
-
-asio::awaitable<std::error_code> TlsStream::handshake() {
-  std::error_code error;
-  while (true) {
-    ERR_clear_error();
-    const int result = SSL_do_handshake(ssl_);
-    const int kind = SSL_get_error(ssl_, result);
-    if (result != 1 && kind != SSL_ERROR_WANT_READ) error = failure(result);
-    while (out_.size() > 0) {
-      const Moved moved = send_records();
-      if (moved.error && !error) error = moved.error;
-      if (moved.error) break;
-      if (moved.wait == Wait::None) continue;
-      co_await socket().async_wait(Socket::wait_write,
-                                   asio::redirect_error(asio::use_awaitable, error));
-      if (error) break;
-    }
-    if (result == 1 && !error) error = begin_records();
-    if (error || result == 1) co_return error;
-    co_await socket().async_wait(Socket::wait_read,
-                                 asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return error;
-  }
-}
-
-// ---- records ------------------------------------------------------------------------------------
+asio::awaitable<std::error_code> TlsStream::handshake() { return handshake_.run(seals_, opens_); }
 
 void TlsStream::Buffer::compact() {
   if (begin == 0) return;

@@ -1,6 +1,6 @@
-// A stream inside TLS 1.3. OpenSSL makes the handshake. The records behind it are ours, so that
-// bytes are copied less (docs/decisions/0007-tls-without-asio-ssl.md). Several records are written
-// at a time.
+// A stream inside TLS 1.3. OpenSSL makes the handshake (tls_handshake.hpp). The records behind it
+// are ours, so that bytes are copied less (docs/decisions/0007-tls-without-asio-ssl.md). Several
+// records are written at a time.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -17,6 +17,7 @@
 
 #include "net/stream/stream.hpp"
 #include "net/stream/tls_fault.hpp"
+#include "net/stream/tls_handshake.hpp"
 #include "net/stream/tls_records.hpp"
 
 namespace isthmus::net {
@@ -26,12 +27,10 @@ class TlsStream final : public Stream {
   /// `of_one_key`: the most records that it writes with one key.
   TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where,
             std::uint64_t of_one_key = TlsRecords::kOfOneKey);
-  ~TlsStream() override;
 
-  /// Errors of OpenSSL are of asio's SSL category, those behind its handshake TlsFaults, others of
-  /// the system.
+  /// Is called once, before all else (TlsHandshake::run).
   asio::awaitable<std::error_code> handshake();
-  SSL* ssl() { return ssl_; }
+  SSL* ssl() { return handshake_.ssl(); }
   /// The bytes of its buffers.
   std::size_t memory() const { return in_.data.size() + out_.data.size(); }
 
@@ -41,12 +40,6 @@ class TlsStream final : public Stream {
   Moved write(std::span<const iovec> from) override;
 
  private:
-  static BIO_METHOD* bio_method();
-  static int bio_read(BIO* bio, char* into, std::size_t size, std::size_t* done);
-  static int bio_write(BIO* bio, const char* from, std::size_t size, std::size_t* done);
-  static long bio_control(BIO* bio, int command, long number, void* pointer);
-  static void log_key(const SSL* ssl, const char* line);
-
   /// Bytes of `data` that have not been used.
   struct Buffer {
     std::vector<std::byte> data;
@@ -61,8 +54,6 @@ class TlsStream final : public Stream {
     unsigned small = 0;  // uses in a row
   };
 
-  std::error_code begin_records();
-  std::error_code failure(int result);
   Moved send_records();
   Moved receive();
   void open_next(std::size_t size);
@@ -70,10 +61,8 @@ class TlsStream final : public Stream {
   bool seal_renewal();
   bool seal_next(std::span<const iovec>& from, std::size_t& offset, Moved& moved);
 
-  asio::ssl::context context_;
-  SSL* ssl_;
-  std::optional<TlsRecords::Secret> client_, server_;  // until the handshake is over
-  std::optional<TlsRecords> seals_, opens_;
+  TlsHandshake handshake_;
+  std::optional<TlsRecords> seals_, opens_;  // once the handshake is over
   const std::uint64_t of_one_key_;
   Buffer out_;                  // encrypted, to be written
   Buffer in_;                   // encrypted
@@ -82,8 +71,6 @@ class TlsStream final : public Stream {
   bool asked_ = false;          // the peer wants another key from this end
   bool filled_ = true;          // the last read of the socket found more than in_ had room for
   bool drained_ = false;        // it took all that there was
-  int socket_error_ = 0;        // of the handshake's last read; 0 with socket_ended_: end of file
-  bool socket_ended_ = false;
 };
 
 }  // namespace isthmus::net
