@@ -108,7 +108,9 @@ def test_the_spack_recipe_is_python():
 def test_what_debian_builds_with():
     control = (ROOT / "debian/control").read_text()
     lines = (ROOT / "tools/setup/packages-install.txt").read_text().splitlines()
-    needed = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    needed = {
+        re.match(r"\S+( \[\w+\])?", line)[0] for line in lines if line and not line.startswith("#")
+    }
     for package in needed - {"build-essential", "python3-venv"}:
         assert f" {package},\n" in control, package
 

@@ -11,7 +11,7 @@
 namespace isthmus::net {
 namespace {
 
-constexpr std::size_t kTag = 16, kKey = 16;
+constexpr std::size_t kTag = Gcm::kTag;
 constexpr auto kData = static_cast<std::byte>(TlsRecords::Type::Data);
 
 // HKDF-Expand-Label of RFC 8446, section 7.1, without a context and for at most one hash.
@@ -36,24 +36,18 @@ void expand(const TlsRecords::Secret& secret, std::string_view label, std::span<
 
 }  // namespace
 
-TlsRecords::TlsRecords(Way way, const Secret& secret)
-    : cipher_(EVP_CIPHER_CTX_new()), secret_(secret) {
-  const bool good = cipher_ && EVP_CipherInit_ex(cipher_.get(), EVP_aes_128_gcm(), nullptr, nullptr,
-                                                 nullptr, static_cast<int>(way)) == 1;
-  if (!good) throw std::bad_alloc();
+TlsRecords::TlsRecords(Way way, const Secret& secret) : cipher_(Gcm::make(way)), secret_(secret) {
   use_secret();
 }
 
 TlsRecords::~TlsRecords() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
 
 void TlsRecords::use_secret() {
-  std::array<unsigned char, kKey> key{};
+  Gcm::Key key{};
   expand(secret_, "tls13 key", key);
   expand(secret_, "tls13 iv", iv_);
-  const bool good =
-      EVP_CipherInit_ex(cipher_.get(), nullptr, nullptr, key.data(), nullptr, -1) == 1;
+  cipher_->use_key(key);
   OPENSSL_cleanse(key.data(), key.size());
-  if (!good) throw std::bad_alloc();
   number_ = 0;
 }
 
@@ -66,20 +60,12 @@ void TlsRecords::renew() {
 }
 
 bool TlsRecords::begin(const std::byte* head) {
-  std::array<unsigned char, 12> nonce = iv_;
+  Gcm::Nonce nonce = iv_;
   for (std::size_t i = 0; i < 8; ++i) {
     nonce[nonce.size() - 1 - i] ^= static_cast<unsigned char>(number_ >> (8 * i));
   }
   ++number_;
-  return EVP_CipherInit_ex(cipher_.get(), nullptr, nullptr, nullptr, nonce.data(), -1) == 1 &&
-         pass(head, kHead, nullptr);
-}
-
-bool TlsRecords::pass(const void* from, std::size_t size, void* to) {
-  int done = 0;
-  return size == 0 ||
-         EVP_CipherUpdate(cipher_.get(), static_cast<unsigned char*>(to), &done,
-                          static_cast<const unsigned char*>(from), static_cast<int>(size)) == 1;
+  return cipher_->begin(nonce, {head, kHead});
 }
 
 bool TlsRecords::seal(std::span<const iovec> parts, std::byte* to, Type type) {
@@ -92,13 +78,10 @@ bool TlsRecords::seal(std::span<const iovec> parts, std::byte* to, Type type) {
   bool good = begin(to);
   to += kHead;
   for (const iovec& part : parts) {
-    good = good && pass(part.iov_base, part.iov_len, to);
+    good = good && cipher_->pass(part.iov_base, part.iov_len, to);
     to += part.iov_len;
   }
-  int none = 0;
-  return good && pass(&type, 1, to) &&
-         EVP_CipherFinal_ex(cipher_.get(), reinterpret_cast<unsigned char*>(to), &none) == 1 &&
-         EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_GET_TAG, kTag, to + 1) == 1;
+  return good && cipher_->pass(&type, 1, to) && cipher_->write_tag(to + 1);
 }
 
 TlsRecords::Next TlsRecords::next(std::span<const std::byte> bytes) {
@@ -112,14 +95,10 @@ TlsRecords::Next TlsRecords::next(std::span<const std::byte> bytes) {
 
 std::optional<TlsRecords::Opened> TlsRecords::open(std::span<std::byte> record) {
   const std::span<std::byte> body = record.subspan(kHead, record.size() - kHead - kTag);
-  std::byte* const tag = body.data() + body.size();
-  std::array<unsigned char, kTag> none;
-  int done = 0;
-  if (!begin(record.data()) || !pass(body.data(), body.size(), body.data()) ||
-      EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_SET_TAG, kTag, tag) != 1 ||
-      EVP_CipherFinal_ex(cipher_.get(), none.data(), &done) != 1) {
-    return {};
-  }
+  const std::byte* const tag = body.data() + body.size();
+  const bool good = begin(record.data()) && cipher_->pass(body.data(), body.size(), body.data()) &&
+                    cipher_->check_tag(tag);
+  if (!good) return {};
   std::size_t size = body.size();  // the type follows the content, zeros the type
   while (size > 0 && body[size - 1] == std::byte{0}) --size;
   if (size == 0) return Opened{};

@@ -1,8 +1,7 @@
-// One direction of TLS 1.3's records (RFC 8446, section 5) with AES-128-GCM, by OpenSSL's cipher.
-// OpenSSL's own records cost a copy of each byte more at either end.
+// One direction of TLS 1.3's records (RFC 8446, section 5) with AES-128-GCM. OpenSSL's own records
+// cost a copy of each byte more at either end.
 #pragma once
 
-#include <openssl/evp.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -12,17 +11,19 @@
 #include <optional>
 #include <span>
 
+#include "net/stream/gcm.hpp"
+
 namespace isthmus::net {
 
 class TlsRecords {
  public:
-  static constexpr std::size_t kMost = 16 * 1024;         ///< plain bytes in a record
-  static constexpr std::size_t kHead = 5;                 ///< type, version, length
-  static constexpr std::size_t kAround = kHead + 1 + 16;  ///< with the inner type and the tag
+  static constexpr std::size_t kMost = 16 * 1024;                ///< plain bytes in a record
+  static constexpr std::size_t kHead = 5;                        ///< type, version, length
+  static constexpr std::size_t kAround = kHead + 1 + Gcm::kTag;  ///< with the inner type
   /// The most records of one key. RFC 8446, section 5.5, allows 24 million.
   static constexpr std::uint64_t kOfOneKey = std::uint64_t{1} << 24;
   using Secret = std::array<unsigned char, 32>;
-  enum class Way : int { Open = 0, Seal = 1 };
+  using Way = Gcm::Way;
   enum class Type : std::uint8_t { Alert = 21, Handshake = 22, Data = 23 };
 
   /// `secret` is the traffic secret of this direction. Throws std::bad_alloc.
@@ -32,7 +33,7 @@ class TlsRecords {
   TlsRecords& operator=(const TlsRecords&) = delete;
 
   /// Writes a record of these bytes, kMost at most, to `to`, which has room for kAround more.
-  /// False: OpenSSL fails.
+  /// False: the cipher fails.
   bool seal(std::span<const iovec> parts, std::byte* to, Type type = Type::Data);
 
   struct Next {
@@ -53,17 +54,12 @@ class TlsRecords {
   std::uint64_t count() const { return number_; }
 
  private:
-  struct Free {
-    void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-  };
-
   void use_secret();
   bool begin(const std::byte* head);
-  bool pass(const void* from, std::size_t size, void* to);
 
-  std::unique_ptr<EVP_CIPHER_CTX, Free> cipher_;
+  const std::unique_ptr<Gcm> cipher_;
   Secret secret_;
-  std::array<unsigned char, 12> iv_{};
+  Gcm::Nonce iv_{};
   std::uint64_t number_ = 0;  // of the next record
 };
 
