@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "coll/engine/kept_memory.hpp"
 #include "coll/engine/party.hpp"
+#include "core/base/kept_memory.hpp"
 
 namespace isthmus::coll {
 
@@ -18,29 +18,22 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size)
-      : block_(size > 0 && phantom == nullptr ? kept_memory().take(size) : MemoryBlock{}),
+      : block_(size > 0 && phantom == nullptr ? core::KeptBlock(size) : core::KeptBlock()),
         size_(size) {}
-  ~Buffer() { release(); }
   Buffer(Buffer&& from) noexcept
-      : block_(std::exchange(from.block_, {})), size_(std::exchange(from.size_, 0)) {}
+      : block_(std::move(from.block_)), size_(std::exchange(from.size_, 0)) {}
   Buffer& operator=(Buffer&& from) noexcept {
-    if (this == &from) return *this;
-    release();
-    block_ = std::exchange(from.block_, {});
+    block_ = std::move(from.block_);
     size_ = std::exchange(from.size_, 0);
     return *this;
   }
 
   std::size_t size() const { return size_; }
-  Bytes bytes() { return {block_.bytes != nullptr ? block_.bytes.get() : phantom, size_}; }
+  Bytes bytes() { return {block_ ? block_.get() : phantom, size_}; }
   Bytes part(std::size_t offset, std::size_t size) { return bytes().subspan(offset, size); }
 
  private:
-  void release() noexcept {
-    if (block_.bytes != nullptr) kept_memory().give(std::exchange(block_, {}));
-  }
-
-  MemoryBlock block_;
+  core::KeptBlock block_;
   std::size_t size_ = 0;
 };
 

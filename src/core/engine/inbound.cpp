@@ -1,7 +1,6 @@
 #include "core/engine/inbound.hpp"
 
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "core/base/words.hpp"
@@ -117,11 +116,7 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
   } else if (message.stage == Stage::Early) {
     message.early.push_back({offset, {bytes.begin(), bytes.end()}});
   } else {
-    const auto size = static_cast<std::size_t>(message.body.ahead);
-    if (!message.buffer) {
-      message.buffer.reset(static_cast<std::byte*>(std::malloc(size)));
-      if (!message.buffer) throw std::bad_alloc();
-    }
+    if (!message.buffer) message.buffer = KeptBlock(static_cast<std::size_t>(message.body.ahead));
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
   }
   note_arrived(message, offset, bytes.size());

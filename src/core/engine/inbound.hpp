@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <span>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "core/base/intrusive_list.hpp"
+#include "core/base/kept_memory.hpp"
 #include "core/base/ranges.hpp"
 #include "core/wire/frame.hpp"
 #include "core/wire/message.hpp"
@@ -33,10 +33,6 @@ enum class Stage : std::uint8_t {
   Unexpected,  ///< in order, matched by no receive yet
   Extracted,   ///< out of matching, not yet received
   Matched,     ///< bytes go to the receive, or nowhere when that is null
-};
-
-struct Free {
-  void operator()(std::byte* memory) const { std::free(memory); }
 };
 
 /// A message on its way in.
@@ -53,7 +49,7 @@ struct Incoming {
   bool reading = false;  ///< it is lent, and read in pieces: no piece is requested
   std::uint64_t ahead_arrived = 0;
   std::uint64_t granted_arrived = 0;
-  std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed
+  KeptBlock buffer;  ///< of body.ahead bytes, once needed
   std::vector<Chunk> early;
   Ranges arrived;                             ///< of its bytes, also those that are spoilt
   std::unique_ptr<const std::string> spoilt;  ///< why some never come; null: they do

@@ -1,4 +1,5 @@
-// Keeps memory of collectives for the next ones. The C library unmaps most large blocks on release,
+// Keeps memory of collectives, and of messages that came before their receives, for the next ones.
+// The C library unmaps most large blocks on release,
 // and the kernel clears new ones page by page. A reduce_scatter of 2 MiB blocks took 9.0 ms with
 // new memory at every call, and 3.0 with kept memory (`intervals`, four ranks, November 2026).
 #pragma once
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace isthmus::coll {
+namespace isthmus::core {
 
 /// Not initialised; `size` is its real size, which may be more than requested.
 struct MemoryBlock {
@@ -71,6 +72,39 @@ class KeptMemory {
 };
 
 /// The one of this process: 16 MiB, or 0 for an address sanitizer, which must see each block end.
-KeptMemory& kept_memory();
+inline KeptMemory& kept_memory() {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr std::size_t kMost = 0;
+#else
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+#endif
+  static KeptMemory& one = *new KeptMemory(kMost);  // outlives static objects that call MPI
+  return one;
+}
 
-}  // namespace isthmus::coll
+/// A block of it, which goes back there.
+class KeptBlock {
+ public:
+  KeptBlock() = default;
+  /// Throws std::bad_alloc.
+  explicit KeptBlock(std::size_t size) : block_(kept_memory().take(size)) {}
+  ~KeptBlock() { reset(); }
+  KeptBlock(KeptBlock&& from) noexcept : block_(std::exchange(from.block_, {})) {}
+  KeptBlock& operator=(KeptBlock&& from) noexcept {
+    if (this == &from) return *this;
+    reset();
+    block_ = std::exchange(from.block_, {});
+    return *this;
+  }
+
+  explicit operator bool() const { return block_.bytes != nullptr; }
+  std::byte* get() const { return block_.bytes.get(); }
+  void reset() noexcept {
+    if (block_.bytes != nullptr) kept_memory().give(std::exchange(block_, {}));
+  }
+
+ private:
+  MemoryBlock block_;
+};
+
+}  // namespace isthmus::core

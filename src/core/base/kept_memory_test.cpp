@@ -1,8 +1,8 @@
-#include "coll/engine/kept_memory.hpp"
+#include "core/base/kept_memory.hpp"
 
 #include <gtest/gtest.h>
 
-namespace isthmus::coll {
+namespace isthmus::core {
 namespace {
 
 constexpr std::size_t kBlock = KeptMemory::kLeast;
@@ -49,4 +49,4 @@ TEST(KeptMemory, KeepsNoMoreThanItMay) {
 }
 
 }  // namespace
-}  // namespace isthmus::coll
+}  // namespace isthmus::core
