@@ -63,8 +63,8 @@ void Services::take_in(Served& served, Queue& queue) {
     const auto size = static_cast<std::size_t>(message.envelope().size);
     if (!queue.taken.empty() && queue.bytes + size > kMostServiceBytes) return;
     auto arrival = std::make_unique<Arrival>();
-    arrival->bytes.resize(size);
-    arrival->buffer = arrival->bytes.data();
+    arrival->memory = KeptBlock(size);
+    arrival->buffer = arrival->memory.get();
     arrival->capacity = size;
     arrival->then = this;
     arrival->from = message.peer;
@@ -109,8 +109,9 @@ void Services::over(Op& op) {
   while (!queue.taken.empty() && queue.taken.front()->whole) {
     const std::unique_ptr<Arrival> next = std::move(queue.taken.front());
     queue.taken.pop_front();
-    queue.bytes -= next->bytes.size();
-    if (served.service != nullptr && !served.service->take(peer, next->envelope, next->bytes)) {
+    queue.bytes -= next->capacity;
+    const std::span<const std::byte> bytes(next->buffer, next->capacity);
+    if (served.service != nullptr && !served.service->take(peer, next->envelope, bytes)) {
       broken_ = true;
     }
   }

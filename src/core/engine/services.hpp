@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/kept_memory.hpp"
 #include "core/engine/inbound.hpp"
 #include "core/engine/service.hpp"
 
@@ -44,7 +45,7 @@ class Services final : public Completion {
  private:
   struct Arrival : RecvOp {
     NodeId from = kNobody;
-    std::vector<std::byte> bytes;
+    KeptBlock memory;
     bool whole = false;
   };
   struct Queue {

@@ -92,7 +92,7 @@ OutBlocks::OutBlocks(const GridComm& comm, const std::vector<Block>& blocks, Cop
     bytes_ = {*run, size};
     return;
   }
-  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  owned_ = core::KeptBlock(size);
   bytes_ = {owned_.get(), size};
   std::byte* place = owned_.get();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -116,7 +116,7 @@ InBlocks::InBlocks(const GridComm& comm, std::vector<Block> blocks, bool outlive
     bytes_ = {const_cast<std::byte*>(*run), size};
     return;
   }
-  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  owned_ = core::KeptBlock(size);
   bytes_ = {owned_.get(), size};
   if (!outlives_call) return;
   MPI_Datatype last = MPI_DATATYPE_NULL;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "coll/engine/collectives.hpp"
+#include "core/base/kept_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
@@ -66,7 +66,7 @@ class OutBlocks {
 
  private:
   coll::Sizes sizes_;
-  std::unique_ptr<std::byte[]> owned_;
+  core::KeptBlock owned_;
   coll::ConstBytes bytes_;
 };
 
@@ -86,7 +86,7 @@ class InBlocks {
   std::vector<KeptType> kept_;
   coll::Sizes sizes_;
   std::vector<SignatureRef> signatures_;  // of each block; empty: they come as they are in memory
-  std::unique_ptr<std::byte[]> owned_;
+  core::KeptBlock owned_;
   coll::Bytes bytes_;
 };
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "coll/engine/portion.hpp"
+#include "core/base/kept_memory.hpp"
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
@@ -57,7 +58,7 @@ class Scatter final : public Collective {
         blocks_(blocks),
         mine_(std::move(mine)),
         root_(root) {
-    if (discarded > 0) own_block_ = std::make_unique_for_overwrite<std::byte[]>(discarded);
+    if (discarded > 0) own_block_ = core::KeptBlock(discarded);
     discarded_ = {own_block_.get(), discarded};
   }
 
@@ -83,7 +84,7 @@ class Scatter final : public Collective {
   coll::Sizes sizes_;
   coll::Blocks blocks_;
   InBlocks mine_;
-  std::unique_ptr<std::byte[]> own_block_;  // the root's with MPI_IN_PLACE: it stays in place
+  core::KeptBlock own_block_;  // the root's with MPI_IN_PLACE: it stays in place
   coll::Bytes discarded_;
   int root_;
 };

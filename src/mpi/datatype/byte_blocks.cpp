@@ -73,7 +73,7 @@ SentBlocks::SentBlocks(coll::ConstBytes all, std::span<const std::size_t> sizes,
   }
   const std::vector<std::size_t> kept = without_long(sizes, longest);
   blocks = ByteBlocks(kept);
-  together_ = std::make_unique_for_overwrite<std::byte[]>(sum(kept));
+  together_ = core::KeptBlock(sum(kept));
   memory = together_.get();
   std::size_t from = 0, to = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -92,7 +92,7 @@ ReceivedBlocks::ReceivedBlocks(coll::Bytes all, std::span<const std::size_t> siz
   }
   const std::vector<std::size_t> kept = without_long(sizes, longest);
   blocks = ByteBlocks(kept);
-  together_ = std::make_unique_for_overwrite<std::byte[]>(sum(kept));
+  together_ = core::KeptBlock(sum(kept));
   memory = together_.get();
   std::size_t from = 0, to = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

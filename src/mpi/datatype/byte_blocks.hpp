@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "coll/engine/party.hpp"
+#include "core/base/kept_memory.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
@@ -37,7 +37,7 @@ struct SentBlocks {
   const std::byte* memory = nullptr;  ///< the origin of the places
 
  private:
-  std::unique_ptr<std::byte[]> together_;
+  core::KeptBlock together_;
 };
 
 /// The blocks that a local collective receives, in the same form.
@@ -54,7 +54,7 @@ struct ReceivedBlocks {
     std::size_t from;  // in together_
     coll::Bytes to;
   };
-  std::unique_ptr<std::byte[]> together_;
+  core::KeptBlock together_;
   std::vector<Arrival> arrivals_;
 };
 

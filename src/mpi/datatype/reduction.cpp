@@ -37,7 +37,7 @@ TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype
                              SignatureRef signature)
     : count_(count), type_(type), signature_(std::move(signature)) {
   if (signature_) {
-    changed_ = std::make_unique_for_overwrite<std::byte[]>(packed.size());
+    changed_ = core::KeptBlock(packed.size());
     const coll::Bytes changed(changed_.get(), packed.size());
     if (fill == Fill::Unpack) {
       std::memcpy(changed.data(), packed.data(), packed.size());

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "coll/engine/party.hpp"
+#include "core/base/kept_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
@@ -44,7 +45,7 @@ class TypedElements {
   std::size_t count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   SignatureRef signature_;
-  std::unique_ptr<std::byte[]> changed_;  // packed, in memory's format
+  core::KeptBlock changed_;  // packed, in memory's format
   std::unique_ptr<std::byte[]> owned_;
 };
 

@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include "core/base/kept_memory.hpp"
+
 namespace isthmus::face {
 namespace {
 
@@ -24,8 +26,13 @@ void PinnedPool::GiveBack::operator()(std::byte* memory) const {
   if (pool != nullptr) {
     pool->give_back(memory);
   } else {
-    delete[] memory;
+    core::kept_memory().give({std::unique_ptr<std::byte[]>(memory), plain});
   }
+}
+
+PinnedPool::Memory PinnedPool::plain(std::size_t bytes) {
+  core::MemoryBlock block = core::kept_memory().take(bytes);
+  return Memory(block.bytes.release(), GiveBack{.plain = block.size});
 }
 
 PinnedPool::~PinnedPool() {

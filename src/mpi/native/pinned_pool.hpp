@@ -1,5 +1,5 @@
 // Memory of the host for bytes on their way from and to a GPU, pinned by its driver. It is kept and
-// used again, within a bound. All other memory for them is plain.
+// used again, within a bound. All other memory for them is plain, and kept by the process.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ class PinnedPool {
   using Pin = std::function<std::unique_ptr<Pinned>(std::byte* memory, std::size_t bytes)>;
   struct GiveBack {
     PinnedPool* pool = nullptr;  ///< null: plain memory
+    std::size_t plain = 0;       ///< its size
     void operator()(std::byte* memory) const;
   };
   using Memory = std::unique_ptr<std::byte[], GiveBack>;
@@ -29,8 +30,8 @@ class PinnedPool {
 
   /// Uninitialized. `pin` is called if the pool must grow for it. Throws std::bad_alloc.
   Memory take(std::size_t bytes, const Pin& pin);
-  /// Plain memory.
-  static Memory plain(std::size_t bytes) { return Memory(new std::byte[bytes]); }
+  /// Plain memory, uninitialized. Throws std::bad_alloc.
+  static Memory plain(std::size_t bytes);
 
   /// Bytes that are pinned or about to be, in use or not.
   std::size_t pinned() const;
