@@ -159,12 +159,13 @@ class Engine {
   /// twice from then on, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
-  /// The memory in the receive for the last bytes of an arriving Piece, so that they can be read
-  /// straight to there. `body` is the part that has come, `placed` the size of the rest. Empty: its
-  /// message has no receive yet, or one without room for all of the piece; then read the frame
-  /// whole. The memory is the receive's until the next call of deliver() (another frame may bring
-  /// the same bytes and complete it): then call this again. When all has come, deliver() the frame
-  /// with its payload `placed`, wherever that went last. The same for pieces behind it.
+  /// The memory for the last bytes of an arriving Piece, in the receive or where its message waits
+  /// for one, so that they can be read straight to there. `body` is the part that has come,
+  /// `placed` the size of the rest. Empty: no byte of its message has come before a receive, or the
+  /// receive has no room for all of the piece; then read the frame whole. The memory is good until
+  /// the next call of deliver() (another frame may bring the same bytes and complete the message):
+  /// then call this again. When all has come, deliver() the frame with its payload `placed`,
+  /// wherever that went last. The same for pieces behind it.
   Landing place(const InFrame& beginning);
 
   /// Limits::fine_head of messages from now on, and of the rest of those that have begun.

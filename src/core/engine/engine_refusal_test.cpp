@@ -278,6 +278,43 @@ TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
   EXPECT_EQ(engine.place(frame).payload.size(), 100U);
 }
 
+// A receive is posted while a piece lands where the message waits, and another while nothing does.
+TEST_F(Refusal, APieceThatLandsBeforeItsReceiveReachesIt) {
+  BodyHead head;
+  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
+  const auto place = [&](std::uint64_t offset, std::size_t size) {
+    frame.body = std::span(head).first(encode(PieceBody{0, offset}, head));
+    frame.placed = size;
+    return engine.place(frame).payload;
+  };
+  EXPECT_TRUE(envelope(0, 600, 600));
+  EXPECT_TRUE(place(0, 100).empty()) << "nothing has come";
+  EXPECT_TRUE(piece(0, 0, 100));
+  std::span<std::byte> there = place(100, 100);
+  ASSERT_EQ(there.size(), 100U);
+  std::ranges::fill(there, std::byte{5});
+  ASSERT_TRUE(engine.deliver(frame));
+
+  there = place(200, 100);
+  std::ranges::fill(there.first(50), std::byte{6});
+  std::ranges::fill(memory, std::byte{0});
+  engine.recv(op);
+  EXPECT_EQ(memory[150], std::byte{5});
+  EXPECT_EQ(memory[220], std::byte{0}) << "it may still be on its way";
+  const std::span<std::byte> again = place(200, 100);
+  EXPECT_EQ(again.data(), there.data());
+  std::ranges::fill(again.last(50), std::byte{7});
+  ASSERT_TRUE(engine.deliver(frame));
+  EXPECT_EQ(memory[249], std::byte{6});
+  EXPECT_EQ(memory[250], std::byte{7});
+  EXPECT_TRUE(piece(0, 300, 299));
+  EXPECT_FALSE(op.done());
+  EXPECT_EQ(place(599, 1).size(), 1U);
+  EXPECT_TRUE(engine.deliver(frame));
+  EXPECT_TRUE(op.done());
+  EXPECT_TRUE(place(599, 1).empty());
+}
+
 TEST_F(Refusal, WordsAreKeptAsFarAsTheWindowHoldsAsMuch) {
   RecvOp other;
   engine.recv(op);

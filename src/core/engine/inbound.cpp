@@ -117,7 +117,8 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
     message.early.push_back({offset, {bytes.begin(), bytes.end()}});
   } else {
     if (!message.buffer) message.buffer = KeptBlock(static_cast<std::size_t>(message.body.ahead));
-    std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
+    std::byte* const to = message.buffer.get() + offset;
+    if (bytes.data() != to) std::memcpy(to, bytes.data(), bytes.size());
   }
   note_arrived(message, offset, bytes.size());
 }
@@ -148,11 +149,17 @@ void Inbound::spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes
 }
 
 std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload) {
-  const Incoming* const message = find(piece.number);
-  if (message == nullptr || message->op == nullptr || payload == 0) return {};
+  Incoming* const message = find(piece.number);
+  if (message == nullptr || message->stage == Stage::Early || payload == 0) return {};
+  if (accept(piece, payload) == nullptr) return {};
+  const bool unmatched = message->stage != Stage::Matched;
+  if (unmatched && message->buffer) {
+    message->lands_before = std::max(message->lands_before, piece.offset + payload);
+  }
+  if (piece.offset < message->lands_before) return {message->buffer.get() + piece.offset, payload};
+  if (message->op == nullptr) return {};
   const RecvOp& op = *message->op;
   if (piece.offset > op.capacity || payload > op.capacity - piece.offset) return {};
-  if (accept(piece, payload) == nullptr) return {};
   return {op.buffer + piece.offset, payload};
 }
 
@@ -169,9 +176,7 @@ std::span<std::byte> Inbound::behind(const PieceBody& piece, std::size_t payload
 void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;
-  if (message.spoilt) {  // nothing of it is of use
-    message.buffer.reset();
-  } else if (message.buffer) {
+  if (message.buffer && !message.spoilt) {  // else nothing of it is of use
     // The missing bytes are uninitialized, and no receive may see them.
     const std::span<const std::byte> bytes(message.buffer.get(),
                                            static_cast<std::size_t>(message.body.ahead));
@@ -182,8 +187,8 @@ void Inbound::bind(Incoming& message, RecvOp* op) {
         put(op, begin, bytes.subspan(begin, end - begin));
       });
     }
-    message.buffer.reset();
   }
+  if (message.lands_before == 0 || message.complete()) message.buffer.reset();
   for (const Incoming::Chunk& chunk : message.early) put(op, chunk.offset, chunk.bytes);
   message.early = {};
   const auto arrived = static_cast<std::size_t>(message.ahead_arrived);

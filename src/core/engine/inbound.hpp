@@ -49,7 +49,8 @@ struct Incoming {
   bool reading = false;  ///< it is lent, and read in pieces: no piece is requested
   std::uint64_t ahead_arrived = 0;
   std::uint64_t granted_arrived = 0;
-  KeptBlock buffer;  ///< of body.ahead bytes, once needed
+  KeptBlock buffer;                ///< of body.ahead bytes, once needed
+  std::uint64_t lands_before = 0;  ///< pieces that begin before this may be landing in `buffer`
   std::vector<Chunk> early;
   Ranges arrived;                             ///< of its bytes, also those that are spoilt
   std::unique_ptr<const std::string> spoilt;  ///< why some never come; null: they do
@@ -85,7 +86,7 @@ class Inbound {
   /// holds as much for them.
   void spoil(Incoming& message, std::uint64_t offset, std::uint64_t bytes, std::string_view why);
   /// The place for a piece's bytes that are not stored yet: in the receive of its message, if that
-  /// has room for all of them. Else empty.
+  /// has room for all of them, or in the memory that keeps a message until its receive. Else empty.
   std::span<std::byte> place(const PieceBody& piece, std::size_t payload);
   /// The place for all bytes behind such a piece that may come as pieces now, if none is stored.
   std::span<std::byte> behind(const PieceBody& piece, std::size_t payload);
