@@ -25,6 +25,10 @@ class TlsRecords {
   using Secret = std::array<unsigned char, 32>;
   using Way = Gcm::Way;
   enum class Type : std::uint8_t { Alert = 21, Handshake = 22, Data = 23 };
+  /// Behind this message, the records of its sender have the next key (RFC 8446, section 4.6.3).
+  /// With 1 at its end, it also asks for a new key of the other end.
+  static constexpr std::array kKeyUpdate{std::byte{24}, std::byte{0}, std::byte{0}, std::byte{1},
+                                         std::byte{0}};
 
   /// `secret` is the traffic secret of this direction. Throws std::bad_alloc.
   TlsRecords(Way way, const Secret& secret);
