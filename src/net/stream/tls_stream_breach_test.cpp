@@ -1,6 +1,4 @@
 // Records that no TlsStream sends.
-#include <openssl/err.h>
-
 #include <array>
 
 #include "net/stream/tls_stream_testbed.hpp"
@@ -13,7 +11,7 @@ class TlsBreach : public TlsStreamTest {
   TlsRecords seals() const { return peer_->records(TlsRecords::Way::Seal, !GetParam()); }
   /// The error behind `before` bytes that these records bring, twice.
   void expect_error(const Bytes& records, const std::error_code& error, std::size_t before = 0) {
-    send(records);
+    if (!records.empty()) send(records);
     Bytes got;
     if (before > 0) {
       EXPECT_FALSE(read(got).error);
@@ -35,11 +33,8 @@ TEST_P(TlsBreach, AChangedRecordIsRefusedAndAllBehindIt) {
     const Bytes behind = sealed(records, Bytes(7));
     expect_error(joined({good, bad, behind}), fault, 7);
     expect_error(sealed(records, Bytes(7)), fault);
-    char byte = 0;
-    EXPECT_LE(SSL_read(peer_->ssl(), &byte, 1), 0);
-    EXPECT_EQ(ERR_GET_REASON(ERR_get_error()), fault == TlsFault::Changed
-                                                   ? SSL_R_SSLV3_ALERT_BAD_RECORD_MAC
-                                                   : SSL_R_SSLV3_ALERT_UNEXPECTED_MESSAGE);
+    EXPECT_EQ(peers_reason(), fault == TlsFault::Changed ? SSL_R_SSLV3_ALERT_BAD_RECORD_MAC
+                                                         : SSL_R_SSLV3_ALERT_UNEXPECTED_MESSAGE);
   };
   for (const std::size_t head : {0U, 1U, 2U}) changed(head, TlsFault::NotARecord);
   const std::size_t body = TlsRecords::kHead, type = body + plain;
@@ -76,6 +71,7 @@ TEST_P(TlsBreach, ContentThatNobodySendsIsRefused) {
       {Handshake, {}},                              //
       {Handshake, bytes({4, 0, 0, 0})},             // a ticket
       {Handshake, bytes({24, 0, 0, 1, 2})},         // no such request
+      {Handshake, bytes({24, 0, 0, 2, 1})},         // not the length that it has
       {Handshake, bytes({24, 0, 0, 1, 0, 24, 0})},  // more behind a new key
       {Alert, {}},
       {Alert, bytes({2})},
@@ -86,6 +82,41 @@ TEST_P(TlsBreach, ContentThatNobodySendsIsRefused) {
     auto records = seals();
     expect_error(joined({sealed(records, Bytes(3)), sealed(records, content, type)}),
                  TlsFault::Foreign, 3);
+  }
+}
+
+TEST_P(TlsBreach, ARecordWithoutEncryptionIsRefused) {
+  using Text = std::vector<unsigned char>;
+  for (const Text& text : {Text{21, 3, 3, 0, 2, 1, 0}, Text{21, 3, 3, 0, 2, 2, 20},
+                           Text{20, 3, 3, 0, 1, 1}, Text{22, 3, 3, 0, 5, 24, 0, 0, 1, 0}}) {
+    connect();
+    auto records = seals();
+    const auto bytes = std::as_bytes(std::span(text));
+    expect_error(joined({{bytes.begin(), bytes.end()}, sealed(records, Bytes(9))}),
+                 TlsFault::NotARecord);
+  }
+}
+
+TEST_P(TlsBreach, NothingIsReadBehindAnAlert) {
+  for (const unsigned char alert : {0, 20}) {
+    connect();
+    auto records = seals();
+    const Bytes end = sealed(records, {std::byte{1}, std::byte{alert}}, TlsRecords::Type::Alert);
+    expect_error(joined({end, sealed(records, Bytes(9))}),
+                 alert == 0 ? std::error_code(asio::error::eof) : alert_error(alert));
+  }
+}
+
+// Frames say where their conduit ends, so a close_notify is not needed.
+TEST_P(TlsBreach, TheEndOfTheSocketLeavesOutWhatIsNotWhole) {
+  for (const std::size_t cut : {0U, 1U, 5U, 6U, 30U}) {
+    connect();
+    auto records = seals();
+    Bytes all = joined({sealed(records, Bytes(3)), sealed(records, Bytes(9))});
+    all.resize(3 + TlsRecords::kAround + cut);
+    send(all);
+    ::shutdown(far_, SHUT_WR);
+    expect_error({}, asio::error::eof, 3);
   }
 }
 

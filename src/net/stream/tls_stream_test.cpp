@@ -1,7 +1,6 @@
 // The records of a TlsStream, against OpenSSL's own at the other end.
 #include <fcntl.h>
 
-#include <array>
 #include <string>
 
 #include "net/stream/tls_stream_testbed.hpp"
@@ -22,25 +21,28 @@ TEST_P(TlsStreamTest, BothEndsRenewTheirKeys) {
 TEST_P(TlsStreamTest, AKeyIsRenewedBehindItsLastRecord) {
   connect(3);
   auto opens = peer_->records(TlsRecords::Way::Open, GetParam());
-  std::array<std::byte, 10> zero{};
-  const iovec part{zero.data(), zero.size()};
-  Bytes got(1000);
   std::string types;
-  for (int i = 0; i < 8; ++i) {
-    ASSERT_EQ(stream_->write({&part, 1}).bytes, zero.size());
-    const ssize_t n = ::recv(far_, got.data(), got.size(), 0);
-    ASSERT_GT(n, 0);
-    std::span<std::byte> left = std::span(got).first(static_cast<std::size_t>(n));
-    while (!left.empty()) {
-      const std::size_t size = TlsRecords::next(left).size;
-      const auto opened = opens.open(left.first(size));
-      ASSERT_TRUE(opened);
-      types += opened->type == TlsRecords::Type::Data ? 'd' : 'k';
-      if (opened->type == TlsRecords::Type::Handshake) opens.renew();
-      left = left.subspan(size);
-    }
-  }
+  for (int i = 0; i < 8; ++i) types += types_of_a_write(opens);
   EXPECT_EQ(types, "dddkdddkdd");
+}
+
+TEST_P(TlsStreamTest, AKeyIsRenewedOnceForThePeersThatAskForIt) {
+  connect();
+  auto opens = peer_->records(TlsRecords::Way::Open, GetParam());
+  auto seals = peer_->records(TlsRecords::Way::Seal, !GetParam());
+  Bytes got;
+  for (const bool asks : {false, true, true}) {
+    for (int i = 0; i < 2; ++i) {
+      Bytes message(TlsRecords::kKeyUpdate.begin(), TlsRecords::kKeyUpdate.end());
+      message.back() = std::byte{asks};
+      send(sealed(seals, message, TlsRecords::Type::Handshake));
+      seals.renew();
+    }
+    send(sealed(seals, Bytes(5)));
+    EXPECT_EQ(read(got).bytes, 5U);
+    EXPECT_EQ(types_of_a_write(opens), asks ? "kd" : "d");
+    EXPECT_EQ(types_of_a_write(opens), "d");
+  }
 }
 
 TEST_P(TlsStreamTest, PaddingIsDropped) {

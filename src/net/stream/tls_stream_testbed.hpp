@@ -3,20 +3,24 @@
 
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/error.hpp>
 #include <asio/io_context.hpp>
 #include <asio/local/stream_protocol.hpp>
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <random>
 #include <span>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -90,7 +94,10 @@ class TlsPeer {
 // The parameter says whether the stream is the server.
 class TlsStreamTest : public testing::TestWithParam<bool> {
  protected:
-  TlsStreamTest() { make(); }
+  TlsStreamTest() {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL's own socket raises it if the stream is closed
+    make();
+  }
   ~TlsStreamTest() override { ::close(far_); }
 
   /// Both ends, without a handshake.
@@ -137,6 +144,35 @@ class TlsStreamTest : public testing::TestWithParam<bool> {
     })) << "bytes have come that were not read";
     got.resize(moved.bytes);
     return moved;
+  }
+  /// Writes ten bytes, and opens what has come of it: d is a record of data, k a new key. K also
+  /// asks for a key of the peer.
+  std::string types_of_a_write(TlsRecords& opens) {
+    std::array<std::byte, 10> zero{};
+    const iovec part{zero.data(), zero.size()};
+    EXPECT_EQ(stream_->write({&part, 1}).bytes, zero.size());
+    Bytes got(1000);
+    const ssize_t n = ::recv(far_, got.data(), got.size(), 0);
+    std::string types;
+    std::span<std::byte> left = std::span(got).first(n > 0 ? static_cast<std::size_t>(n) : 0);
+    while (!left.empty()) {
+      const std::size_t size = TlsRecords::next(left).size;
+      const auto opened = opens.open(left.first(size));
+      if (!opened) return types + "?";
+      const bool asks = !opened->plain.empty() && opened->plain.back() == std::byte{1};
+      types += opened->type == TlsRecords::Type::Data ? 'd' : asks ? 'K' : 'k';
+      if (opened->type == TlsRecords::Type::Handshake) opens.renew();
+      left = left.subspan(size);
+    }
+    return types;
+  }
+  /// OpenSSL's reason for the peer's next error. The stream writes no more.
+  int peers_reason() {
+    ::shutdown(stream_->socket().native_handle(), SHUT_WR);
+    ERR_clear_error();
+    char byte = 0;
+    EXPECT_LE(SSL_read(peer_->ssl(), &byte, 1), 0);
+    return ERR_GET_REASON(ERR_get_error());
   }
   void send(std::span<const std::byte> bytes) const {
     ASSERT_EQ(::send(far_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
