@@ -14,6 +14,8 @@ namespace {
 
 // A read of the socket. It doubles if it is filled.
 constexpr std::size_t kFirstRead = TlsBuffer::kFirst, kMostRead = std::size_t{256} * 1024;
+// Of records in a row that bring no bytes. OpenSSL allows as many, and no peer sends two.
+constexpr unsigned kMostIdle = 32;
 constexpr std::uint8_t kUnexpectedMessage = 10, kBadRecordMac = 20;  // alerts
 
 bool is_key_update(std::span<const std::byte> text) {
@@ -39,7 +41,10 @@ void TlsReader::open_next(std::size_t size) {
     return;
   }
   const auto [type, text] = *opened;
-  if (type == TlsRecords::Type::Data) {
+  idle_ = type == TlsRecords::Type::Data && !text.empty() ? 0 : idle_ + 1;
+  if (idle_ > kMostIdle) {
+    fail(TlsFault::Foreign, kUnexpectedMessage);
+  } else if (type == TlsRecords::Type::Data) {
     plain_ = text;
   } else if (type == TlsRecords::Type::Alert && text.size() == 2) {
     const auto alert = std::to_integer<std::uint8_t>(text[1]);

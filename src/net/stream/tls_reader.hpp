@@ -37,6 +37,7 @@ class TlsReader {
   TlsBuffer in_;                // encrypted
   std::span<std::byte> plain_;  // the rest of a record that has been opened, in in_
   std::error_code error_;       // behind the bytes in plain_
+  unsigned idle_ = 0;           // records since the last with data
   bool filled_ = true;          // the last read of the socket found more than in_ had room for
   bool drained_ = false;        // it took all that there was
 };

@@ -97,6 +97,35 @@ TEST_P(TlsBreach, ARecordWithoutEncryptionIsRefused) {
   }
 }
 
+TEST_P(TlsBreach, RecordsWithoutBytesEnd) {
+  const std::size_t most = 32;
+  for (const std::size_t count : {most, most + 1}) {
+    for (const bool empty : {true, false}) {
+      connect();
+      auto records = seals();
+      Bytes all = sealed(records, Bytes(3));
+      for (std::size_t i = 0; i < count; ++i) {
+        if (empty) {
+          all = joined({all, sealed(records, {})});
+          continue;
+        }
+        const auto& message = TlsRecords::kKeyUpdate;
+        all = joined(
+            {all, sealed(records, {message.begin(), message.end()}, TlsRecords::Type::Handshake)});
+        records.renew();
+      }
+      all = joined({all, sealed(records, Bytes(4))});
+      if (count > most) {
+        expect_error(all, TlsFault::Foreign, 3);
+        continue;
+      }
+      send(all);
+      Bytes got;
+      EXPECT_EQ(read(got).bytes, 7U);
+    }
+  }
+}
+
 TEST_P(TlsBreach, NothingIsReadBehindAnAlert) {
   for (const unsigned char alert : {0, 20}) {
     connect();
