@@ -59,6 +59,27 @@ TEST_P(TlsOpenSsl, ThePeerMayRenewItsKeyAtAnyTime) {
   }
 }
 
+TEST_P(TlsOpenSsl, AHandshakeWaitsForRoomInTheSocket) {
+  if (GetParam()) GTEST_SKIP() << "a server speaks second";
+  Bytes junk(4096);
+  std::size_t filled = 0;
+  for (ssize_t n = 1; n > 0; filled += static_cast<std::size_t>(n > 0 ? n : 0)) {
+    n = ::send(stream_->socket().native_handle(), junk.data(), junk.size(), MSG_DONTWAIT);
+  }
+  begin_handshake();
+  io_.poll();
+  while (filled > 0) {
+    const ssize_t n = ::recv(far_, junk.data(), std::min(filled, junk.size()), 0);
+    ASSERT_GT(n, 0);
+    filled -= static_cast<std::size_t>(n);
+  }
+  std::thread other([this] { peer_->handshake(); });
+  io_.run();
+  other.join();
+  ASSERT_FALSE(shaken_) << shaken_.message();
+  exchange(1000);
+}
+
 // No end of Isthmus sends tickets.
 TEST_P(TlsOpenSsl, ATicketIsRefused) {
   if (GetParam()) GTEST_SKIP() << "servers send tickets";
