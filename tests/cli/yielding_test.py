@@ -1,17 +1,25 @@
 """A launcher that has lost the clusters on other hosts, with fake agents (run/yielding.py)."""
 
+import json
+import os
+import sys
+
 import pytest
-from running import shell_script
+from running import ran, shell_script
 from scenarios import check, exits, spawned
+from waiting import eventually
 
 from isthmus.base.limits import Limits
 from isthmus.base.outcome import Ending
+from isthmus.base.relay import Voice
 from isthmus.grid import grid as grids
 from isthmus.place.beside import Beside
 from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
 from isthmus.place.survival import of_run
 from isthmus.run.failing import Failing
+from isthmus.run.launcherhost import _memory_place
+from isthmus.run.leaving import Leaving
 from isthmus.run.members import Members
 from isthmus.run.yielding import Yielding
 
@@ -77,6 +85,30 @@ def test_agents_elsewhere_do_not_hear_that_the_run_ends(two):
         assert "end" not in ops
 
 
+def test_batch_jobs_that_may_go_on_are_not_cancelled(grid, tmp_path):
+    """The agents in them may live, although this launcher has lost them."""
+    queue = tmp_path / "queue.sh"
+    queue.write_text(
+        "#ISTHMUS submit = (sh {script} < /dev/null > {script}.out 2>&1 &); basename {script} .sh\n"
+        f"#ISTHMUS cancel = touch '{tmp_path}/cancelled.'{{id}}\n{{command}}\n"
+    )
+    lines = f'scheduler = "{queue}"'
+    here = {"memory": _memory_place()}
+    grid.cluster("east", lines, hello=here, **spawned(*joined("east")))
+    north = spawned({"wait_for": "east/joined"}, *joined("north"), {"die": 3})
+    grid.cluster("north", lines, hello={"memory": "elsewhere"}, **north)
+    submitted = ran(
+        [sys.executable, "-m", "isthmus", "submit", "-g", grid.file, "--meet", "localhost", *WORDS],
+        env=os.environ | {"ISTHMUS_HOME": str(tmp_path / "home")},
+    )
+    assert submitted.returncode == 0, submitted.stderr
+    (job,) = (tmp_path / "home" / "jobs").glob("*")
+    state = job / "state.json"
+    eventually(lambda: json.loads(state.read_text())["state"] == "ended", "the end of the job")
+    assert json.loads(state.read_text())["sentence"].startswith(GIVES_WAY)
+    assert [file.name for file in tmp_path.glob("cancelled.*")] == ["cancelled.east"]
+
+
 def test_agents_learn_of_gateways_that_are_lost(grid, tmp_path):
     ssh = shell_script(
         tmp_path / "ssh",
@@ -114,7 +146,9 @@ def three():
     def index(member):
         return member.plan.cluster
 
-    return [*members], failing, Yielding(plan, members, Ending(), failing, Limits(), index)
+    leaving = Leaving(members, Limits(), Voice(False))
+    yielding = Yielding(plan, members, Ending(), failing, leaving, Limits(), index)
+    return [*members], failing, yielding
 
 
 def test_clusters_that_failed_before_count_as_well(three):

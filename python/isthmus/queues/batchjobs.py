@@ -1,7 +1,7 @@
 """The batch jobs of a submitted job: what a run asks of them, and what its folder says of them."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ class BatchJobs:
         self._state = "waiting"
         self._here: list[str] = []
         self._left: dict[str, dict[str, object]] = {}
+        self._let_go: set[str] = set()
 
     # -- the folder --------------------------------------------------------------------------
 
@@ -84,14 +85,19 @@ class BatchJobs:
 
     async def leave(self, cluster: str, why: str) -> None:
         assert self.door
+        if cluster in self._let_go:
+            return
         self._left[cluster] = {"at": time.time(), "why": why}
         self._note()
         await self.door.dismiss(cluster)
         await self._parts[cluster].cancel_later()
 
+    def let_go(self, clusters: Collection[str]) -> None:
+        self._let_go.update(clusters)
+
     async def finish(self, *, well: bool) -> None:
-        """The job has ended. Parts that have come end by themselves; others would wait in a queue
-        for nobody."""
+        """The job has ended here. Parts that have come end by themselves; others would wait in a
+        queue for nobody."""
         assert self.door
         absent = [self._parts[one] for one in self._spares if one not in (*self._here, *self._left)]
         for cluster in self._parts:
@@ -100,5 +106,6 @@ class BatchJobs:
             for part in absent:
                 await part.cancel_later()  # some may have ended before
             return
-        for trouble in cancel_all([*self._parts.values()]):
+        own = [part for cluster, part in self._parts.items() if cluster not in self._let_go]
+        for trouble in cancel_all(own):
             self._voice.warn(trouble)

@@ -1,5 +1,6 @@
 """The batch jobs of a run whose parts come from queues (docs/queues.md)."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -21,3 +22,6 @@ class Batch(Protocol):
 
     async def leave(self, cluster: str, why: str) -> None:
         """It has failed, and the run goes on. Ends what is left of its batch job."""
+
+    def let_go(self, clusters: Collection[str]) -> None:
+        """These may go on without this launcher. Their batch jobs are not ended from now on."""

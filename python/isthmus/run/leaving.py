@@ -3,7 +3,7 @@ have."""
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 
 from isthmus.base.limits import Limits
 from isthmus.base.relay import Voice
@@ -42,6 +42,11 @@ class Leaving:
         """Ends the ranks of these members there, and the agents of those that leave. `over`: its
         batch job, too."""
         self._do(self._ending, place, self._end_all(place, members, over=over))
+
+    def let_go(self, places: Collection[str]) -> None:
+        """These may go on without this launcher, so their batch jobs are not ended any more."""
+        if self._batch:
+            self._batch.let_go(places)
 
     async def ended(self, place: str) -> None:
         """Returns when everything is gone that has failed there."""

@@ -52,7 +52,9 @@ class Surviving:
                 for gateway in plan.gateways
             },
         )
-        self._yielding = Yielding(plan, members, ending, self._failing, limits, self._index)
+        self._yielding = Yielding(
+            plan, members, ending, self._failing, leaving, limits, self._index
+        )
         self._grown: set[int] = set()  # spawned clusters that have failed
         self._judging = False
         self._asking = 0  # decisions that wait for the agents' answers

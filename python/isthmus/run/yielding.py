@@ -11,6 +11,7 @@ from isthmus.pages import page
 from isthmus.place.plan import Plan
 from isthmus.run.failing import Failing
 from isthmus.run.launcherhost import is_here
+from isthmus.run.leaving import Leaving
 from isthmus.run.members import Member, Members
 
 _GRACE = 5.0  # seconds for native launchers to end by themselves, as in leaving.py
@@ -50,6 +51,7 @@ class Yielding:
         members: Members,
         ending: Ending,
         failing: Failing,
+        leaving: Leaving,
         limits: Limits,
         index: Callable[[Member], int | None],
     ) -> None:
@@ -58,6 +60,7 @@ class Yielding:
         self._members = members
         self._ending = ending
         self._failing = failing
+        self._leaving = leaving
         self._limits = limits
         self._index = index
         self.dead: set[int] = set()
@@ -96,11 +99,16 @@ class Yielding:
         stronger = self.stronger(lost)
         if not stronger:
             return False
-        for member in self._members:
-            if not (member.lost or self._is_over(member) or is_here(member.plan, member.agent)):
-                # The others may need its gateways, such as a relay.
+        elsewhere = [
+            member for member in self._members
+            if not (self._is_over(member) or is_here(member.plan, member.agent))
+        ]  # fmt: skip
+        for member in elsewhere:
+            if not member.lost:  # the others may need its gateways, such as a relay
                 member.lost = True
                 member.agent.let_go()
+        jobs = {self._plan.places[one.plan.cluster].name for one in elsewhere if one.plan.joins}
+        self._leaving.let_go(jobs)
         names = [self._plan.clusters[one].name for one in stronger]
         self._ending.end(1, _sentence(names, cause), Weight.FAULT)
         self._members.changed()
