@@ -84,6 +84,15 @@ def test_a_call_on_a_revoked_communicator_ends_although_the_other_rank_calls_mpi
     assert (done.returncode, done.stdout) == (0, "4 ranks go on\n"), done.stderr
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_messages_to_itself_end_when_their_communicator_is_revoked(
+    isthmus, programs, library: str
+) -> None:
+    program = mpis.ALL[library].build(LOSING.parent / "own.c", programs)
+    done = isthmus("run", "--survive", "-n", 2, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "2 ranks go on\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_a_fatal_error_ends_all_with_the_cause(isthmus, programs, tmp_path, library: str) -> None:
     done = lose(isthmus, programs, tmp_path, library, "recv", "fatal")

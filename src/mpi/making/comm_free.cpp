@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpi/comm/inter.hpp"
-#include "mpi/comm/lookup.hpp"
+#include "mpi/comm/own_comm.hpp"
 #include "mpi/comm/survival.hpp"
 #include "mpi/comm/twins.hpp"
 #include "mpi/making/farewell.hpp"
@@ -28,7 +28,7 @@ template <class NativeFree>
 int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   const MPI_Comm handle = *comm;
   std::lock_guard unmaking(unmaking_mutex());
-  const GridCommRef freed = share_comm(handle);
+  const GridCommRef freed = share_with_own(handle);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   native.Comm_get_errhandler(handle, &handler);
   const int code = native_free(comm);
@@ -40,9 +40,15 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   }
   if (code == MPI_SUCCESS) {
     unregister_comm(handle);
+    forget_own(handle);
     buffer_of_freed(handle);
   }
   return code;
+}
+
+/// The communicator of a call, if Isthmus may still need its handle.
+GridCommRef known(const MPI_Comm* comm) {
+  return comm == nullptr || native_call() ? nullptr : share_with_own(*comm);
 }
 
 /// Whether something still goes by the handle: collectives and duplications under way, persistent
@@ -86,18 +92,18 @@ int free_in_time(MPI_Comm* comm, const GridCommRef& found) {
 
 // coverage: delete functions run later where something still needs the communicator
 ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
-  const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
+  const GridCommRef found = known(comm);
   if (!found) {
     if (comm != nullptr) end_twin(*comm);
     return native.Comm_free(comm);
   }
-  if (*comm == MPI_COMM_WORLD) return unmake(comm, native.Comm_free);
+  if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) return unmake(comm, native.Comm_free);
   return shielded(*comm, "MPI_Comm_free", [&] { return free_in_time(comm, found); });
 }
 
 // coverage: waits until every rank of the communicator has called it
 ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
-  const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
+  const GridCommRef found = known(comm);
   if (!found) {
     if (comm != nullptr) end_twin(*comm);
     return parked(native.Comm_disconnect, comm);

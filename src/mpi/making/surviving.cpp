@@ -9,6 +9,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/inter.hpp"
+#include "mpi/comm/own_comm.hpp"
 #include "mpi/comm/twins.hpp"
 #include "mpi/making/comm_shrink.hpp"
 #include "mpi/making/making.hpp"
@@ -73,15 +74,13 @@ int acknowledge(const GridComm& comm, int wanted) {
 
 /// Revokes a communicator whose only member is this process. No other process has to hear of it.
 /// The communicator is in the table from now on, and all calls find there that it is revoked.
-/// Operations that were begun before belong to the native library, and go on. False: it has other
-/// members.
+/// False: it has other members.
 bool revoke_own(MPI_Comm comm) {
-  int size = 0, inter = 0;
-  if (native.Comm_size(comm, &size) != MPI_SUCCESS || size != 1) return false;
-  if (native.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  if (own_comm(comm) == nullptr) return false;
+  const GridCommRef own = share_with_own(comm);
   end_twin(comm);
-  const std::uint64_t context = fresh_context();
-  Survivors::of(*register_comm(core::Group::range(grid()->node, 1), context, comm, {}))->revoke();
+  enter_comm(own);
+  Survivors::of(*own)->revoke();
   return true;
 }
 
@@ -96,8 +95,7 @@ int revoke(MPI_Comm comm, const char* function) {
   const GridCommRef found = spanning(comm);
   if (!found) {
     bool revoked = false;
-    const int code =
-        shielded(comm, function, [&] { revoked = FailedClusters::possible() && revoke_own(comm); });
+    const int code = shielded(comm, function, [&] { revoked = revoke_own(comm); });
     if (revoked || code != MPI_SUCCESS) return code;
     if (const auto own = library<MPI_Comm>("PMPIX_Comm_revoke")) return own(comm);
     return unsupported(comm, function,

@@ -54,7 +54,7 @@ class Drain final : public Operation {
 
   void look_at(const GridCommRef& ref) {
     const GridComm& comm = *ref;
-    if (!comm.has_company() || comm.freed.load(std::memory_order_acquire)) return;
+    if (comm.freed.load(std::memory_order_acquire)) return;
     for (;;) {
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;

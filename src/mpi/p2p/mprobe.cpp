@@ -136,7 +136,8 @@ int imrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, M
 
 ISTHMUS_MPI(Improbe)
 (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
     if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Improbe");
     if (!may_block()) pump();
@@ -155,7 +156,8 @@ ISTHMUS_MPI(Improbe)
 
 ISTHMUS_MPI(Mprobe)
 (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
     if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Mprobe");
     if (may_block() || source == MPI_PROC_NULL) {

@@ -30,6 +30,8 @@ class LeftSend final : public Operation {
 }  // namespace
 
 bool NativeOperation::advance() {
+  // First, since a send ends well, too, when its message is thrown away (drain.hpp).
+  if (!is_receive()) look_for_loss();
   int flag = 0;
   MPI_Status status{};  // MPICH leaves parts of it as they were
   const int code = native.Test(&request_, &flag, &status);
@@ -54,18 +56,20 @@ bool NativeOperation::advance() {
   return true;
 }
 
-/// A receive is cancelled then. A native send cannot be taken back. All members receive what comes
-/// on a revoked communicator (drain.hpp), so it ends when the receiver calls MPI. True: the program
-/// need not wait for that.
+/// A receive is cancelled then.
+void NativeOperation::look_for_loss() {
+  if (!watched_ || loss_) return;
+  loss_ = watched_.loss();
+  if (!loss_) return;
+  lost_at_ = Clock::now();
+  if (is_receive()) cancel();
+}
+
+/// A native send cannot be taken back. All members receive what comes on a revoked communicator
+/// (drain.hpp), so it ends when the receiver calls MPI. True: the program need not wait for that.
 bool NativeOperation::may_leave() {
-  if (!watched_) return false;
-  if (!loss_) {
-    loss_ = watched_.loss();
-    if (!loss_) return false;
-    lost_at_ = Clock::now();
-    if (is_receive()) cancel();
-  }
-  return copy_ && Clock::now() - lost_at_ >= kTimeAfterLoss;
+  look_for_loss();
+  return loss_ && copy_ && Clock::now() - lost_at_ >= kTimeAfterLoss;
 }
 
 bool NativeOperation::give_up() {

@@ -41,6 +41,7 @@ class NativeOperation final : public Operation {
  private:
   using Clock = std::chrono::steady_clock;
   bool is_receive() const { return source_ != MPI_PROC_NULL; }
+  void look_for_loss();
   bool may_leave();
 
   MPI_Request request_;

@@ -7,6 +7,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/comm/own_comm.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/native/wildcards.hpp"

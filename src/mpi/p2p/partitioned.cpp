@@ -102,7 +102,7 @@ int mark(MPI_Request request, int number, const char* function, PartitionAt&& pa
 ISTHMUS_MPI(Psend_init)
 (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
   const int local = g == nullptr ? dest : g->native_rank_of(dest);
   if (g == nullptr || (local >= 0 && !may_lose()) || dest == MPI_PROC_NULL) {
     return tracked_native(native.Psend_init(buf, partitions, count, datatype,
@@ -127,7 +127,7 @@ ISTHMUS_MPI(Psend_init)
 ISTHMUS_MPI(Precv_init)
 (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
   const int local = g == nullptr ? source : g->native_rank_of(source);
   if (g == nullptr || (local >= 0 && !may_lose()) || source == MPI_PROC_NULL) {
     return tracked_native(native.Precv_init(buf, partitions, count, datatype,

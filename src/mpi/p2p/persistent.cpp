@@ -67,7 +67,7 @@ auto native_send_init() {
 template <Mode mode, class Count>
 int send_init(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
               MPI_Comm comm, MPI_Request* request, const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
   const int local = g == nullptr ? destination : g->native_rank_of(destination);
   if (g == nullptr || (local >= 0 && !may_lose()) || destination == MPI_PROC_NULL) {
     return native_send_init<mode, Count>()(buffer, count, type, local >= 0 ? local : destination,
@@ -100,7 +100,8 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
 template <class Count>
 int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request, const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   const auto native_init = ISTHMUS_NATIVE(Recv_init, Count);
   if (g == nullptr || source == MPI_PROC_NULL) {
     return native_init(buffer, count, type, source, tag, comm, request);

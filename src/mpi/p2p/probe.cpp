@@ -6,7 +6,8 @@
 
 namespace isthmus::face {
 ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
     if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Iprobe");
     if (!may_block()) pump();
@@ -25,7 +26,8 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
 }
 
 ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (source == MPI_PROC_NULL && null_on_revoked(g)) return refuse_revoked(*g, "MPI_Probe");
   if (source == MPI_PROC_NULL) return native.Probe(source, tag, comm, status);
   if (g == nullptr || g->native_rank_of(source) >= 0) {

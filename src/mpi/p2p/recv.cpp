@@ -43,7 +43,8 @@ template <class Count>
 [[gnu::noinline]] int receive_anywhere(void* buffer, Count count, MPI_Datatype type, int source,
                                        int tag, MPI_Comm comm, MPI_Status* status,
                                        const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   int local = source;
   if (g != nullptr && source != MPI_PROC_NULL) {
     local = g->native_rank_of(source);
@@ -73,7 +74,8 @@ int receive(void* buffer, Count count, MPI_Datatype type, int source, int tag, M
 template <class Count>
 int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
              MPI_Request* request, const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   const auto native_irecv = ISTHMUS_NATIVE(Irecv, Count);
   if (g == nullptr || source == MPI_PROC_NULL) {
     if (null_on_revoked(g)) return refuse_revoked(*g, function);

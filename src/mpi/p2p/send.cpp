@@ -48,7 +48,7 @@ template <Mode mode, class Count>
 template <Mode mode, class Count>
 [[gnu::noinline]] int send_anywhere(const void* buffer, Count count, MPI_Datatype type,
                                     int destination, int tag, MPI_Comm comm, const char* function) {
-  if (GridComm* const g = grid_comm(comm)) {
+  if (GridComm* const g = message_comm(comm)) {
     const int local = g->native_rank_of(destination);
     if (local >= 0) {
       if (mode != Mode::Buffered && may_lose()) {
@@ -98,7 +98,7 @@ int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type
 template <Mode mode, class Count>
 int isend(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
           MPI_Comm comm, MPI_Request* request, const char* function) {
-  if (GridComm* const g = grid_comm(comm)) {
+  if (GridComm* const g = message_comm(comm)) {
     const int local = g->native_rank_of(destination);
     if (local < 0 && destination != MPI_PROC_NULL) {
       return isend_remote<mode>(*g, buffer, count, type, destination, tag, request, function);

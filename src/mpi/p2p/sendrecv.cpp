@@ -47,9 +47,10 @@ std::unique_ptr<Operation> exchange(GridComm& g, const Side<const void*, Count>&
 }
 
 template <class Count>
-int sendrecv(const Side<const void*, Count>& out, const Side<void*, Count>& in, MPI_Comm comm,
+int sendrecv(const Side<const void*, Count>& out, Side<void*, Count> in, MPI_Comm comm,
              MPI_Status* status, const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  in.rank = only_source(g, in.rank);
   if (may_block()) {
     int to = out.rank;
     int from = in.rank;
@@ -136,7 +137,8 @@ template <class Count>
 int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destination, int send_tag,
                      int source, int receive_tag, MPI_Comm comm, MPI_Status* status,
                      const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   int to = destination;
   int from = source;
   const bool blocking = may_block();
@@ -183,7 +185,8 @@ template <class Count>
 int isendrecv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
               void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
               MPI_Comm comm, MPI_Request* request, const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (g == nullptr) {
     return ISTHMUS_NATIVE(Isendrecv, Count)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
                                             recvcount, recvtype, source, recvtag, comm, request);
@@ -201,7 +204,8 @@ template <class Count>
 int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int sendtag,
                       int source, int recvtag, MPI_Comm comm, MPI_Request* request,
                       const char* function) {
-  GridComm* const g = grid_comm(comm);
+  GridComm* const g = message_comm(comm);
+  source = only_source(g, source);
   if (g == nullptr) {
     return ISTHMUS_NATIVE(Isendrecv_replace, Count)(buffer, count, type, dest, sendtag, source,
                                                     recvtag, comm, request);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/mutex.hpp"
+#include "mpi/comm/own_comm.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
@@ -200,7 +201,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
   auto record = std::make_unique<GridRequest>();
   record->comm = operation->comm;
-  record->owner = share_comm(operation->comm);
+  record->owner = share_with_own(operation->comm);
   record->op = std::move(operation);
   const int code =
       native.Grequest_start(query, free_nothing, cancel, record.get(), &record->handle);
@@ -231,7 +232,7 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
                     MPI_Request* request) {
   auto record = std::make_unique<GridRequest>();
   record->comm = comm;
-  record->owner = share_comm(comm);
+  record->owner = share_with_own(comm);
   record->begin = [start = std::move(start), use = HandleUse(record->owner)] { return start(); };
   record->bell = SelfTag::acquire();
   const int code =
