@@ -14,8 +14,7 @@
 namespace isthmus::daemon {
 namespace {
 
-// Other agents may hear of the loss that much later, and a message may take some time.
-constexpr std::chrono::milliseconds kUsualPatience{20'000};
+constexpr std::chrono::milliseconds kLeastPatience{20'000};
 
 }  // namespace
 
@@ -36,7 +35,6 @@ bool Headless::may_begin(const ConfigureRequest* request) const {
 void Headless::begin(const ConfigureRequest& request, std::chrono::milliseconds patience) {
   log::warn("the launcher is lost");
   request_ = &request;
-  patience_ = std::max(patience, kUsualPatience);
   std::string name = request.job + "-" + request.cluster;
   std::replace(name.begin(), name.end(), '/', '-');
   GatewaySet& gateways = *agent_.gateways.set();
@@ -53,7 +51,7 @@ void Headless::begin(const ConfigureRequest& request, std::chrono::milliseconds 
               },
           .suspect =
               [this](std::size_t cluster) {
-                quorum_->suspect(cluster);
+                question_->quorum().suspect(cluster);
                 judge_soon();
               },
           .agreed =
@@ -71,11 +69,12 @@ void Headless::begin(const ConfigureRequest& request, std::chrono::milliseconds 
               [&gateways](const std::string& run, const std::string& text) {
                 gateways.part({run, text});
               }});
-  quorum_ = agent_.gateways.quorum();
+  question_.emplace(agent_.gateways.quorum(), std::max(patience, kLeastPatience));
+  Quorum& quorum = question_->quorum();
   if (const auto own = agent_.gateways.own_cluster(); own && agent_.ranks.job().started()) {
-    quorum_->have_ranks(*own);
+    quorum.have_ranks(*own);
   }
-  for (const std::size_t cluster : agent_.reports.suspected()) quorum_->suspect(cluster);
+  for (const std::size_t cluster : agent_.reports.suspected()) quorum.suspect(cluster);
   alone_->say(
       fmt::format("the launcher of {} is lost; cluster \"{}\" goes on without it. Process "
                   "{} on {} is its agent: SIGTERM to that ends the run",
@@ -101,62 +100,46 @@ void Headless::judge_soon() {
 
 void Headless::judge() {
   if (agent_.ending.stopping) return;
-  auto verdict = quorum_->verdict();
-  if (verdict == Quorum::Verdict::Ask && !std::exchange(asking_, true)) {
+  auto next = question_->judge(Question::Clock::now());
+  if (next == Question::Next::Ask) {
     ask();
-    verdict = quorum_->verdict();
+    next = question_->judge(Question::Clock::now());
   }
-  if (verdict == Quorum::Verdict::GiveUp) give_up();
-  if (verdict == Quorum::Verdict::End) alone_->end(quorum_->why());
+  if (next == Question::Next::GiveUp) give_up();
+  if (next == Question::Next::End) alone_->end(question_->why());
 }
 
-// A gateway without a vote that asked that long ago has ended since, and may have been started
-// again.
 void Headless::recall() {
-  const auto oldest = std::chrono::steady_clock::now() - 2 * patience_;
-  const auto voters = quorum_->voters();
-  for (const auto& [gateway, since] : agent_.reports.agreed()) {
-    if (voters.contains(gateway) || since > oldest) learn(gateway);
-  }
+  const auto& agreed = agent_.reports.agreed();
+  for (const auto gateway : question_->recall(agreed, Question::Clock::now())) learn(gateway);
 }
 
 // The connection to the launcher is closed for good. Gateways without a vote say so, too: perhaps
 // nobody else has noticed that a cluster is lost.
 void Headless::ask() {
-  alone_->say("the others give up " + quorum_->names(quorum_->given_up()) +
+  const Quorum& quorum = question_->quorum();
+  alone_->say("the others give up " + quorum.names(quorum.given_up()) +
               " on the launcher's host, once all their gateways agree");
   for (const auto& own : request_->gateways) learn(own.node);
-  timer_.expires_after(2 * patience_);
+  timer_.expires_at(question_->due());
   timer_.async_wait([this](const std::error_code& error) {
-    if (!error) expire();
+    if (!error) judge();
   });
-}
-
-void Headless::expire() {
-  if (agent_.ending.stopping || quorum_->verdict() != Quorum::Verdict::Ask) return;
-  std::string silent;
-  for (const core::NodeId gateway : quorum_->missing()) {
-    silent +=
-        (silent.empty() ? "gateway " : ", gateway ") + agent_.gateways.world().label_of(gateway);
-  }
-  alone_->end("the launcher is lost, and " + quorum_->names(quorum_->given_up()) +
-              " can only be given up if all agree. These have not, and may still have the "
-              "launcher: " +
-              silent);
 }
 
 // The own gateways pass it on: perhaps no links lead from one of them to another.
 void Headless::learn(core::NodeId agreed) {
-  if (quorum_->agree(agreed)) agent_.gateways.set()->agree(agreed);
+  if (question_->quorum().agree(agreed)) agent_.gateways.set()->agree(agreed);
 }
 
 void Headless::give_up() {
-  const auto parting = quorum_->given_up();
-  for (const std::size_t cluster : parting) quorum_->fail(cluster);
+  Quorum& quorum = question_->quorum();
+  const auto parting = quorum.given_up();
+  for (const std::size_t cluster : parting) quorum.fail(cluster);
   for (const std::size_t cluster : parting) {
     const std::string why =
-        quorum_->names({cluster}) + " has failed: it was on the host of the launcher";
-    alone_->say(fmt::format("{}, which is lost; {} clusters go on", why, quorum_->left().size()));
+        quorum.names({cluster}) + " has failed: it was on the host of the launcher";
+    alone_->say(fmt::format("{}, which is lost; {} clusters go on", why, quorum.left().size()));
     agent_.gateways.forget({cluster, why + ", which is lost"});
   }
 }

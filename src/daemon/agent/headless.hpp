@@ -7,14 +7,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "daemon/agent/alone.hpp"
 #include "daemon/agent/gateway_desk.hpp"
 #include "daemon/agent/gateway_reports.hpp"
-#include "daemon/agent/quorum.hpp"
+#include "daemon/agent/question.hpp"
 #include "daemon/agent/rank_desk.hpp"
 #include "daemon/control/control_channel.hpp"
 #include "daemon/control/requests.hpp"
@@ -54,7 +53,6 @@ class Headless {
   void judge();
   void recall();
   void ask();
-  void expire();
   void give_up();
   void learn(core::NodeId agreed);
   void leave_if_done();
@@ -62,11 +60,9 @@ class Headless {
   Agent agent_;
   const ConfigureRequest* request_ = nullptr;
   std::unique_ptr<Alone> alone_;
-  std::optional<Quorum> quorum_;
+  std::optional<Question> question_;
   asio::steady_timer timer_;  // of the question
-  std::chrono::milliseconds patience_{};
-  bool asking_ = false;
-  bool all_done_ = false;  // no rank is left in the run
+  bool all_done_ = false;     // no rank is left in the run
 };
 
 }  // namespace isthmus::daemon

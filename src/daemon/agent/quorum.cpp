@@ -50,6 +50,14 @@ std::string Quorum::names(const std::set<std::size_t>& clusters) const {
   return text;
 }
 
+std::string Quorum::labels(const std::set<core::NodeId>& gateways) const {
+  std::string text;
+  for (const core::NodeId gateway : gateways) {
+    text += (text.empty() ? "gateway " : ", gateway ") + world_.label_of(gateway);
+  }
+  return text;
+}
+
 // The agreement of a gateway whose clusters have failed since is stale, and so is that of a lost
 // one.
 bool Quorum::is_asked() const {

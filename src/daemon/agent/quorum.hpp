@@ -54,6 +54,8 @@ class Quorum {
   std::set<core::NodeId> missing() const;
   /// `cluster "a" and cluster "b"`
   std::string names(const std::set<std::size_t>& clusters) const;
+  /// `gateway a/0, gateway b/0`
+  std::string labels(const std::set<core::NodeId>& gateways) const;
 
  private:
   struct Judgement {

@@ -160,5 +160,19 @@ TEST(GatewaySurvival, AnAbortInAClusterThatIsSuspectedEndsNobodyElse) {
   EXPECT_FALSE(bed.gateway_faulted(0));
 }
 
+TEST(GatewaySurvival, AllHearThatAGatewayAgreesByWayOfARelay) {
+  Testbed bed({.sizes = {1, 1, 1}, .relay = true, .survives = true});
+  bed.start();
+  bed.on_io([&] { bed.gateway(1).agree(Testbed::node(1)); });
+  for (const std::size_t i : {0, 2, 3}) EXPECT_EQ(bed.agreement(i), Testbed::node(1)) << i;
+}
+
+TEST(GatewaySurvival, ARelayMayAsk) {
+  Testbed bed({.sizes = {1, 1}, .relay = true, .survives = true});
+  bed.start();
+  bed.on_io([&] { bed.gateway(2).agree(Testbed::node(2)); });
+  for (const std::size_t i : {0, 1}) EXPECT_EQ(bed.agreement(i), Testbed::node(2)) << i;
+}
+
 }  // namespace
 }  // namespace isthmus::daemon

@@ -242,6 +242,8 @@ class Testbed {
   bool suspects(std::size_t i, std::size_t cluster) {
     return heard_[i].suspicions[cluster].there();
   }
+  /// The first gateway of which gateway i hears that it agrees.
+  core::NodeId agreement(std::size_t i) { return heard_[i].agreement.get(); }
   /// Sends while the gateways' thread is at rest. Returns when the message lies in a socket.
   void send_unread(int r, core::SendOp& op) {
     const int before = unread();

@@ -22,6 +22,7 @@ class Heard final : public GatewayUser {
   Awaited<bool> abandonment;
   Awaited<LinkSilence> silences, silences_over;
   std::vector<Awaited<std::string>> suspicions;  ///< by cluster
+  Awaited<core::NodeId> agreement;
 
   void fault(const std::string& message, int) override { faults.set(message); }
   void abort(int rank, int code, const std::string& message) override {
@@ -30,6 +31,7 @@ class Heard final : public GatewayUser {
   void suspect(core::NodeId, std::size_t cluster, const std::string& sentence) override {
     suspicions[cluster].set(sentence);
   }
+  void agreed(core::NodeId gateway) override { agreement.set(gateway); }
   void abandoned() override { abandonment.set(true); }
   void warning(const std::string& sentence) override { warnings.set(sentence); }
   void silence(const LinkSilence& silence) override {
