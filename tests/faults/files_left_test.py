@@ -42,5 +42,7 @@ def test_a_rank_ends(grid: Grid, tmp_path: Path, library, how, status, words) ->
     each = ["--on", "east", "-n", 2, *command, ":", "--on", "west", "-n", 2, *command]
     with grid.start(*each) as run:
         _, said = run.communicate(timeout=240)
-    assert run.returncode == status, said
+    # Hydra sometimes reports how it has ended the other ranks (docs/exit-status.md).
+    hydras = [137] if library == "mpich" and how == "exits" else []
+    assert run.returncode in [status, *hydras], said
     assert [file.name for file in folder.iterdir()] == []

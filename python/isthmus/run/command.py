@@ -180,6 +180,7 @@ def shielded(host: str, command: list[str]) -> list[str]:
     where ssh can ask for a password. The launcher decides how the run ends, and stops its ranks.
 
     A signal that ends a process group must not end ssh before the launcher has told the agent what
-    to do. A command in place of ssh may start the agent here, which would ignore such signals."""
+    to do. A shared connection that ssh opens (ControlPersist) ignores these signals, too: it is the
+    same process. A command in place of ssh may start the agent here, which would ignore them."""
     ignored = "INT QUIT TSTP" if isinstance(host, Entry) else "HUP INT QUIT TERM TSTP"
     return ["/bin/sh", "-c", f"trap '' {ignored}; exec \"$@\"", "sh", *command]
