@@ -278,7 +278,7 @@ TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
   EXPECT_EQ(engine.place(frame).payload.size(), 100U);
 }
 
-// A receive is posted while a piece lands where the message waits, and another while nothing does.
+// A receive is posted while a piece lands where the message waits.
 TEST_F(Refusal, APieceThatLandsBeforeItsReceiveReachesIt) {
   BodyHead head;
   InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
@@ -292,9 +292,11 @@ TEST_F(Refusal, APieceThatLandsBeforeItsReceiveReachesIt) {
   EXPECT_TRUE(piece(0, 0, 100));
   std::span<std::byte> there = place(100, 100);
   ASSERT_EQ(there.size(), 100U);
+  EXPECT_TRUE(engine.place(frame).behind.empty()) << "later pieces may go to the receive";
   std::ranges::fill(there, std::byte{5});
   ASSERT_TRUE(engine.deliver(frame));
 
+  const std::span<std::byte> later = place(400, 100);
   there = place(200, 100);
   std::ranges::fill(there.first(50), std::byte{6});
   std::ranges::fill(memory, std::byte{0});
@@ -303,16 +305,26 @@ TEST_F(Refusal, APieceThatLandsBeforeItsReceiveReachesIt) {
   EXPECT_EQ(memory[220], std::byte{0}) << "it may still be on its way";
   const std::span<std::byte> again = place(200, 100);
   EXPECT_EQ(again.data(), there.data());
+  EXPECT_TRUE(engine.place(frame).behind.empty()) << "another lands there";
   std::ranges::fill(again.last(50), std::byte{7});
   ASSERT_TRUE(engine.deliver(frame));
+  EXPECT_EQ(place(500, 10).data(), memory.data() + 500);
+  EXPECT_EQ(place(400, 100).data(), later.data());
   EXPECT_EQ(memory[249], std::byte{6});
   EXPECT_EQ(memory[250], std::byte{7});
-  EXPECT_TRUE(piece(0, 300, 299));
+  EXPECT_TRUE(piece(0, 300, 299)) << "with those that have landed in part";
   EXPECT_FALSE(op.done());
   EXPECT_EQ(place(599, 1).size(), 1U);
   EXPECT_TRUE(engine.deliver(frame));
   EXPECT_TRUE(op.done());
   EXPECT_TRUE(place(599, 1).empty());
+}
+
+TEST_F(Refusal, TheBytesOfAnEnvelopeComeOnce) {
+  EXPECT_TRUE(piece(0, 5, 10));
+  EXPECT_FALSE(envelope(0, 20, 20, 10));
+  EXPECT_FALSE(envelope(0, 20, 20, 6));
+  EXPECT_TRUE(envelope(0, 20, 20, 5));
 }
 
 TEST_F(Refusal, WordsAreKeptAsFarAsTheWindowHoldsAsMuch) {

@@ -52,7 +52,7 @@ Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
   if (found != messages_.end()) {
     const Incoming& message = found->second;
     if (message.stage != Stage::Early || !body.charged) return nullptr;
-    if (message.arrived.end() > body.ahead) return nullptr;
+    if (message.arrived.end() > body.ahead || message.arrived.overlaps(0, payload)) return nullptr;
     if (message.ahead_arrived > body.ahead - payload) return nullptr;
     held_ -= kMessageCharge + static_cast<std::size_t>(message.ahead_arrived);
   }
@@ -120,6 +120,9 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
     std::byte* const to = message.buffer.get() + offset;
     if (bytes.data() != to) std::memcpy(to, bytes.data(), bytes.size());
   }
+  if (message.stage == Stage::Matched && message.arrived.first_missing() >= message.lands_before) {
+    release(message);
+  }
   note_arrived(message, offset, bytes.size());
 }
 
@@ -152,8 +155,7 @@ std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload)
   Incoming* const message = find(piece.number);
   if (message == nullptr || message->stage == Stage::Early || payload == 0) return {};
   if (accept(piece, payload) == nullptr) return {};
-  const bool unmatched = message->stage != Stage::Matched;
-  if (unmatched && message->buffer) {
+  if (message->stage != Stage::Matched && message->buffer) {
     message->lands_before = std::max(message->lands_before, piece.offset + payload);
   }
   if (piece.offset < message->lands_before) return {message->buffer.get() + piece.offset, payload};
@@ -166,7 +168,9 @@ std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload)
 std::span<std::byte> Inbound::behind(const PieceBody& piece, std::size_t payload) {
   const Incoming* const message = find(piece.number);
   const std::uint64_t begin = piece.offset + payload;
-  if (message == nullptr) return {};
+  // Later pieces go to the receive, which may be posted before they come.
+  const bool received = message != nullptr && message->op != nullptr;
+  if (!received || begin < message->lands_before) return {};
   const bool ahead = piece.offset < message->body.ahead;
   const std::uint64_t end = ahead ? message->body.ahead : message->body.envelope.size;
   if (begin >= end) return {};
@@ -188,7 +192,7 @@ void Inbound::bind(Incoming& message, RecvOp* op) {
       });
     }
   }
-  if (message.lands_before == 0 || message.complete()) message.buffer.reset();
+  if (message.arrived.first_missing() >= message.lands_before) release(message);
   for (const Incoming::Chunk& chunk : message.early) put(op, chunk.offset, chunk.bytes);
   message.early = {};
   const auto arrived = static_cast<std::size_t>(message.ahead_arrived);

@@ -130,6 +130,11 @@ class Inbound {
 
  private:
   void note_arrived(Incoming& message, std::uint64_t offset, std::size_t bytes);
+  /// Nothing lands in its buffer any more.
+  static void release(Incoming& message) {
+    message.buffer.reset();
+    message.lands_before = 0;
+  }
   static std::size_t charge(const EnvelopeBody& body) {
     return body.charged ? kMessageCharge + static_cast<std::size_t>(body.ahead) : 0;
   }

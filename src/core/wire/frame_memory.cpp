@@ -1,16 +1,13 @@
 #include "core/wire/frame_memory.hpp"
 
+#include "core/base/address_sanitizer.hpp"
+
 namespace isthmus::core {
 namespace {
 
 // 4 MiB, for the bytes under way to a near peer; and the fine frames of two messages.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMostKept = 0;  // to find uses of freed memory
-constexpr std::size_t kMostFine = 0;
-#else
-constexpr std::size_t kMostKept = 64;
-constexpr std::size_t kMostFine = 32;
-#endif
+constexpr std::size_t kMostKept = kAddressSanitizer ? 0 : 64;
+constexpr std::size_t kMostFine = kAddressSanitizer ? 0 : 32;
 
 // Never destroyed: frames may be let go while the process ends.
 FrameMemory& of_large() {

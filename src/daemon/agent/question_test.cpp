@@ -134,7 +134,8 @@ TEST(Question, AnAgentThatNobodyAnswersEndsAfterTwiceThePatience) {
   others.run_for(2 * kPatience - 1ms);
   EXPECT_TRUE(others.asks(Others::B));
   others.run_for(1ms);
-  EXPECT_THAT(others.end(Others::B), testing::HasSubstr("may still have the launcher: gateway c/0"));
+  EXPECT_THAT(others.end(Others::B),
+              testing::HasSubstr("may still have the launcher: gateway c/0"));
   EXPECT_THAT(others.end(Others::B), testing::HasSubstr("cluster \"a\" can only be given up if"));
 }
 

@@ -253,7 +253,7 @@ void Endpoint::Io::tell_broken(core::NodeId source) {
              " that breaks the protocol");
 }
 
-// The memory stays the receive's while this thread has its turn: only arrivals complete it.
+// The memory stays the message's while this thread has its turn: only arrivals complete it.
 core::Landing Endpoint::Io::place(const core::InFrame& beginning, const Gate* by) {
   // A receive can be given up while the rest is read.
   if ((beginning.flags & core::kReturned) != 0 || config.survives) return {};

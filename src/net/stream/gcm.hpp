@@ -40,8 +40,9 @@ class Gcm {
   /// By libipsec-mb if it is here, else by OpenSSL. Throws std::bad_alloc.
   static std::unique_ptr<Gcm> make(Way way);
   static std::unique_ptr<Gcm> by_openssl(Way way);
-  /// Null if the library is missing, the processor has no instructions for AES, or the library's
-  /// result for a known record differs from OpenSSL's. Opens the library at the first call.
+  /// Null if the library is missing or of another version than the header with which Isthmus was
+  /// built, if the processor lacks instructions, or if the library's result for a known record
+  /// differs from OpenSSL's. Opens the library at the first call.
   static std::unique_ptr<Gcm> by_ipsec_mb(Way way);
 };
 

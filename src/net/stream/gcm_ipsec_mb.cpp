@@ -21,6 +21,9 @@ constexpr const char* kLibrary = "libIPSec_MB.so.1";
 static_assert(IMB_VERSION_NUM >= IMB_VERSION(1, 0, 0) && IMB_VERSION_NUM < IMB_VERSION(2, 0, 0),
               "kLibrary names another library than the header");
 
+// Version 1.4 made the keys larger, and the library's name stayed.
+bool is_of_the_header(unsigned version) { return version >> 8 == IMB_VERSION_NUM >> 8; }
+
 // Those for the present processor.
 struct Functions {
   aes_gcm_pre_t use_key;
@@ -69,22 +72,38 @@ class IpsecMbGcm final : public Gcm {
   const Functions& functions_;
   const aes_gcm_enc_dec_update_t pass_;
   const aes_gcm_enc_dec_finalize_t end_;
-  gcm_key_data key_{};
-  gcm_context_data record_{};
+  // The library stores whole vectors. Its header aligns only the key, and not for every compiler.
+  alignas(64) gcm_key_data key_{};
+  alignas(64) gcm_context_data record_{};
 };
 
-// A sealed record in two parts.
-std::array<std::byte, 48> known_record(Gcm& gcm) {
-  std::array<std::byte, 48> record{};
+// Long enough for the loops over wide vectors.
+using Known = std::array<std::byte, 2048>;
+
+// Sealed in two parts.
+Known known_record(Gcm& gcm) {
+  Known record{};
   Gcm::Key key{};
   std::ranges::fill(key, static_cast<unsigned char>(0x5A));
   gcm.use_key(key);
   const auto body = std::span(record).first(record.size() - Gcm::kTag);
   const bool good = gcm.begin({1, 2, 3}, std::as_bytes(std::span("head"))) &&
-                    gcm.pass(body.data(), 20, body.data()) &&
-                    gcm.pass(body.data() + 20, body.size() - 20, body.data() + 20) &&
+                    gcm.pass(body.data(), 777, body.data()) &&
+                    gcm.pass(body.data() + 777, body.size() - 777, body.data() + 777) &&
                     gcm.write_tag(body.data() + body.size());
-  return good ? record : std::array<std::byte, 48>{};
+  return good ? record : Known{};
+}
+
+// The same with `pass` and `end` of the other way.
+bool opens(Gcm& gcm, Known record) {
+  Gcm::Key key{};
+  std::ranges::fill(key, static_cast<unsigned char>(0x5A));
+  gcm.use_key(key);
+  const auto body = std::span(record).first(record.size() - Gcm::kTag);
+  return gcm.begin({1, 2, 3}, std::as_bytes(std::span("head"))) &&
+         gcm.pass(body.data(), body.size(), body.data()) &&
+         gcm.check_tag(body.data() + body.size()) &&
+         std::ranges::all_of(body, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 std::optional<Functions> load() {
@@ -94,19 +113,23 @@ std::optional<Functions> load() {
   const auto init =
       reinterpret_cast<decltype(&::init_mb_mgr_auto)>(::dlsym(library, "init_mb_mgr_auto"));
   const auto free = reinterpret_cast<decltype(&::free_mb_mgr)>(::dlsym(library, "free_mb_mgr"));
-  if (make == nullptr || init == nullptr || free == nullptr) return {};
+  const auto version =
+      reinterpret_cast<decltype(&::imb_get_version)>(::dlsym(library, "imb_get_version"));
+  if (make == nullptr || init == nullptr || free == nullptr || version == nullptr) return {};
+  if (!is_of_the_header(version())) return {};
   const std::unique_ptr<IMB_MGR, decltype(free)> manager(make(0), free);
   if (!manager) return {};
   init(manager.get(), nullptr);
-  if ((manager->features & IMB_FEATURE_AESNI) == 0) return {};
+  if ((manager->features & IMB_CPUFLAGS_SSE) != IMB_CPUFLAGS_SSE) return {};
   const Functions functions{
       .use_key = manager->gcm128_pre,
       .begin = manager->gcm128_init,
       .pass = {manager->gcm128_dec_update, manager->gcm128_enc_update},
       .end = {manager->gcm128_dec_finalize, manager->gcm128_enc_finalize},
   };
-  IpsecMbGcm own(functions, Gcm::Way::Seal);
-  if (known_record(own) != known_record(*Gcm::by_openssl(Gcm::Way::Seal))) return {};
+  IpsecMbGcm seals(functions, Gcm::Way::Seal), opening(functions, Gcm::Way::Open);
+  const Known known = known_record(*Gcm::by_openssl(Gcm::Way::Seal));
+  if (known_record(seals) != known || !opens(opening, known)) return {};
   return functions;
 }
 

@@ -1,5 +1,10 @@
 #include "net/stream/gcm.hpp"
 
+#ifdef ISTHMUS_IPSEC_MB
+#include <intel-ipsec-mb.h>
+#endif
+
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,6 +121,17 @@ INSTANTIATE_TEST_SUITE_P(Libraries, GcmTest,
                                          std::pair{&Gcm::by_openssl, &Gcm::by_ipsec_mb},
                                          std::pair{&Gcm::by_ipsec_mb, &Gcm::by_openssl},
                                          std::pair{&Gcm::by_ipsec_mb, &Gcm::by_ipsec_mb}));
+
+#ifdef ISTHMUS_IPSEC_MB
+TEST(GcmKnownTest, TheLibraryOfThisHostIsUsed) {
+  void* const library = ::dlopen("libIPSec_MB.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) GTEST_SKIP() << "it is not here";
+  const auto version = reinterpret_cast<unsigned (*)()>(::dlsym(library, "imb_get_version"));
+  ASSERT_NE(version, nullptr);
+  if (version() >> 8 != IMB_VERSION_NUM >> 8) GTEST_SKIP() << "it is of another version";
+  EXPECT_NE(Gcm::by_ipsec_mb(Gcm::Way::Seal), nullptr);
+}
+#endif
 
 // "The Galois/Counter Mode of Operation" (McGrew and Viega), test case 2.
 TEST(GcmKnownTest, ABlockOfZeros) {
