@@ -319,23 +319,40 @@ def test_all_agents_end_when_one_fails(pair):
     assert [m["op"] for m in grid.installs["east"].heard][-2:] == ["kill", "end"]
 
 
+LOST = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
+LOST_RANK = {"say": {"op": "fault", "message": LOST, "code": 1}}
+
+
+def after_all_words_of(pair, *west):
+    """A run that ends once west has said all this. East ends well then."""
+    east = spawned({"wait_for": "west/said"}, exits())
+    return pair(east, spawned(*west, {"mark": "said"})).run("-n", "2", "x", env=PATIENT)
+
+
 @pytest.mark.parametrize("first", ["launcher", "rank"])
 def test_a_killed_native_launcher_is_named_and_not_the_rank_that_ends_with_it(pair, first):
-    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
-    fault = {"say": {"op": "fault", "message": said, "code": 1}}
-    killed = exits(status=137, signal=9, launcher="mpirun", died=said)
-    west = [killed, fault] if first == "launcher" else [fault, killed]
-    done = pair(RUNNING, spawned(*west)).run("-n", "2", "x", env={"ISTHMUS_GRACE": "5"})
+    killed = exits(status=137, signal=9, launcher="mpirun", died=LOST)
+    west = [killed, LOST_RANK] if first == "launcher" else [LOST_RANK, killed]
+    done = after_all_words_of(pair, *west)
     check(done, 137, "cluster west: the native launcher mpirun was killed by signal 9 (SIGKILL)")
     assert "rank 1" not in done.stderr
 
 
-def test_a_status_of_hydra_that_fell_itself_is_not_that_of_a_rank(pair):
-    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
-    fault = {"say": {"op": "fault", "message": said, "code": 1}}
-    fell = "[proxy:0:1@n3] main (pm/pmip.c:1): assert (!closed) failed\n"
-    west = [fault, {"say": {"op": "output", "fd": 2}, "text": fell}, exits(status=255)]
-    check(pair(RUNNING, spawned(*west)).run("-n", "2", "x"), 255, f"isthmus: {said}\n")
+CRASH = "[proxy:0:1@n3] main (pm/pmip.c:1): assert (!closed) failed\n"
+CRASHED = {"say": {"op": "output", "fd": 2}, "text": CRASH}
+
+
+@pytest.mark.parametrize("first", ["exit", "fault"])
+@pytest.mark.parametrize("died", [{}, {"died": LOST}], ids=["unknown", "known"])
+def test_a_status_of_hydra_that_crashed_is_not_that_of_a_rank(pair, first, died):
+    exit_ = [CRASHED, exits(status=255, finalized=False, **died)]
+    west = [*exit_, LOST_RANK] if first == "exit" else [LOST_RANK, *exit_]
+    check(after_all_words_of(pair, *west), 255, f"isthmus: {LOST}\n")
+
+
+def test_hydra_that_crashed_over_a_rank_that_nobody_knows(pair):
+    done = after_all_words_of(pair, CRASHED, exits(status=255, finalized=False))
+    check(done, 255, "cluster west: a rank has failed, and Hydra crashed before it said how\n")
 
 
 def test_exit_without_finalize_names_rank_and_host(pair):

@@ -5,6 +5,7 @@ import signal
 
 from isthmus.base.endings import (
     cluster_named,
+    cluster_of_the_rank,
     how_ended,
     launcher_killed,
     left_the_others,
@@ -19,7 +20,7 @@ from isthmus.run.agent import Message
 from isthmus.run.batch import Batch
 from isthmus.run.members import Member, Members
 
-_HYDRA_FELL = 255  # its own status then
+_HYDRA_CRASHED = 255  # its own status then
 
 
 def _no_init() -> str:
@@ -54,11 +55,10 @@ class Reasons:
         said = str(message.get("message") or "the agent reports a fault without a reason")
         status = (code & 0xFF) or 1
         for member in self._members.ranked if status == 1 else ():
-            if member.exited:  # the fault may be a rank whose end is known already
-                told = _completed(said, member, member.exited)
-                if told != said:
-                    status = how_exited(member, member.exited)[0] & 0xFF or 1
-                    said = _launcher_killed(member, member.exited) or told
+            # The fault may be a rank whose end is known already.
+            if member.exited and cluster_of_the_rank(said) == member.cluster.name:
+                status, told = _end_of_rank(said, member, member.exited)
+                said = _launcher_killed(member, member.exited) or told
         self._ending.end(status, said, Weight.FAULT)
 
     def exit(self, member: Member, message: Message) -> None:
@@ -74,8 +74,7 @@ class Reasons:
                 self._ending.end(status, killed, Weight.EXIT)
         elif before and before.weight == Weight.FAULT and before.status == 1:
             # The fault was a rank, and this is how it ended.
-            sentence = _completed(before.sentence, member, message)
-            self._ending.replace(status & 0xFF or 1, sentence)
+            self._ending.replace(*_end_of_rank(before.sentence, member, message))
         elif said := _program_ended(member, message):
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
         self.look_for_waiting()
@@ -174,24 +173,28 @@ def ended_badly(member: Member, message: Message) -> str:
 
 def _program_ended(member: Member, message: Message) -> str:
     """Words for a program that has failed, or nothing."""
-    label = member.agent.label
-    status, number = how_exited(member, message)
-    if status:
-        if died := _died(message):
-            return _completed(died, member, message)
-        return f"{label}: the program {how_ended(status, number, member.chatter.host)}"
+    died = _died(message)
+    if how_exited(member, message)[0]:
+        return _end_of_rank(died, member, message)[1]
     if message.get("joined") and not message.get("finalized"):
-        return left_the_others(_died(message) or f"{label}: a rank ended without MPI_Finalize")
+        return left_the_others(died or f"{member.agent.label}: a rank ended without MPI_Finalize")
     return ""
 
 
-def _completed(sentence: str, member: Member, message: Message) -> str:
-    """A sentence about a lost rank, completed with how it ended if the launcher says so. Hydra may
-    fall itself before it does (4.0, 5.0; 2026-11)."""
+def _end_of_rank(sentence: str, member: Member, message: Message) -> tuple[int, str]:
+    """The status of a run that ends with a lost rank, and the sentence, completed with how the rank
+    ended. `sentence` is empty if no rank is known. Hydra may crash before it says how the rank
+    ended (4.0, 5.0; 2026-11). Its own status then says nothing about the rank."""
     status, number = how_exited(member, message)
-    if member.chatter.tripped and number is None and status == _HYDRA_FELL:
-        return sentence
-    return of_the_rank(sentence, member.cluster.name, status, number, member.chatter.host)
+    label, host = member.agent.label, member.chatter.host
+    if member.chatter.tripped and number is None and status == _HYDRA_CRASHED:
+        crashed = f"{label}: a rank has failed, and Hydra crashed before it said how"
+        return status, sentence or crashed
+    if sentence:
+        sentence = of_the_rank(sentence, member.cluster.name, status, number, host)
+    else:
+        sentence = f"{label}: the program {how_ended(status, number, host)}"
+    return status & 0xFF or 1, sentence
 
 
 def _died(message: Message) -> str:
