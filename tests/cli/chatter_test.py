@@ -140,6 +140,23 @@ def test_a_prompt_without_an_end_of_line_does_not_wait():
         assert chatter.sift(1, prompt + b" ") == prompt + b" "
 
 
+@pytest.mark.parametrize("own", [b"[", b"[m", b"[p"])
+def test_a_beginning_of_hydras_errors_waits_only_where_they_come(own):
+    chatter = Chatter()
+    assert chatter.sift(1, own) == own, "they are on standard error"
+    assert chatter.sift(2, own) == b""
+    assert chatter.sift(2, b"] a rank's own\n") == own + b"] a rank's own\n"
+    assert chatter.sift(2, b"step 1 ") == b"step 1 "
+    assert chatter.sift(2, own) == own, "the line has begun otherwise"
+
+
+def test_hydra_crashes_behind_an_unfinished_line():
+    errors = TRIPPED_HYDRA[TRIPPED_HYDRA.index(b"[proxy") :]
+    passed, chatter = sifted(b"step 1 ", errors[:20], errors[20:])
+    assert passed == b"step 1 "
+    assert chatter.tripped
+
+
 def test_the_end_of_a_line_does_not_wait_when_it_comes_alone():
     chatter = Chatter()
     for _ in range(2):

@@ -56,10 +56,9 @@ _HYDRAS = (
     b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
     b"This typically refers to a problem with your application.",
     b"Please see the FAQ page for debugging suggestions",
-    # These it prints in several pieces, too.
-    b"[proxy:",
-    b"[mpiexec@",
 )
+# Hydra prints these lines in several pieces. They are always on standard error.
+_HYDRAS_ERRORS = (b"[proxy:", b"[mpiexec@")
 _SIGNAL = rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))"
 # In the same case Hydra does not say the signal in words. Its code is that of wait(2), and an exit
 # status has no such block.
@@ -120,7 +119,8 @@ class Chatter:
 
     @property
     def tripped(self) -> bool:
-        """Whether Hydra fell over the end of a rank. Then its own status says nothing of it."""
+        """Whether Hydra crashed when a rank ended. Then its own status says nothing about the
+        rank."""
         return any(b"assert (!closed) failed" in line for line in self.kept)
 
     @property
@@ -141,7 +141,7 @@ class Chatter:
             last = data[opening.start() :]
             self._begun[fd] = last
             data = data.removesuffix(last)
-        elif last and _may_become_hydras(last):
+        elif last and _may_become_hydras(fd, last, fresh=last != data or fd not in self._inside):
             self._begun[fd] = last
             data = data.removesuffix(last)
         if data:
@@ -195,12 +195,16 @@ class Chatter:
         return bool(re.match(_FOLLOWS, line)) if rule[:1] == b"-" else line.startswith(_BAD)
 
 
-def _may_become_hydras(line: bytes) -> bool:
-    """The line has no end yet."""
+def _may_become_hydras(fd: int, line: bytes, *, fresh: bool) -> bool:
+    """The line has no end yet. It is `fresh` if nothing of it has passed. Else Hydra may print
+    behind an unfinished line of a rank, but a few letters of its words are the rank's own."""
     if len(line) > _MAX_BEGUN:
         return False
-    return bool(re.fullmatch(_BAR_BEGUN, line)) or any(
-        words.startswith(line) or line.startswith(words) for words in _HYDRAS
+    hydras = _HYDRAS + _HYDRAS_ERRORS if fd == 2 else _HYDRAS
+    if any(line.startswith(words) for words in hydras):
+        return True
+    return fresh and (
+        bool(re.fullmatch(_BAR_BEGUN, line)) or any(words.startswith(line) for words in hydras)
     )
 
 
