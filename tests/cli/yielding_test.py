@@ -1,6 +1,5 @@
 """A launcher that has lost the clusters on other hosts, with fake agents (run/yielding.py)."""
 
-import json
 import os
 import sys
 
@@ -17,6 +16,7 @@ from isthmus.place.beside import Beside
 from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
 from isthmus.place.survival import of_run
+from isthmus.queues.place import Place
 from isthmus.run.failing import Failing
 from isthmus.run.launcherhost import _memory_place
 from isthmus.run.leaving import Leaving
@@ -103,9 +103,9 @@ def test_batch_jobs_that_may_go_on_are_not_cancelled(grid, tmp_path):
     )
     assert submitted.returncode == 0, submitted.stderr
     (job,) = (tmp_path / "home" / "jobs").glob("*")
-    state = job / "state.json"
-    eventually(lambda: json.loads(state.read_text())["state"] == "ended", "the end of the job")
-    assert json.loads(state.read_text())["sentence"].startswith(GIVES_WAY)
+    place = Place(job)
+    eventually(lambda: place.facts("state.json").get("state") == "ended", "the end of the job")
+    assert place.facts("state.json")["sentence"].startswith(GIVES_WAY)
     assert [file.name for file in tmp_path.glob("cancelled.*")] == ["cancelled.east"]
 
 
