@@ -2,7 +2,7 @@
 
 import pytest
 
-from isthmus.run.troubles import LauncherWords, before_hello, end_of_setup, how_ended
+from isthmus.run.troubles import LauncherWords, before_hello, end_of_setup, how_agent_ended
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_process_that_ended_before_isthmusd_spoke():
     ],
 )
 def test_what_a_status_tells(target, status, said_hello, sentence):
-    assert how_ended(target, status, said_hello=said_hello) == sentence
+    assert how_agent_ended(target, status, said_hello=said_hello) == sentence
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ class Agent:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
             if trouble := troubles.before_hello(self.target, status, setup, self._stderr):
                 return trouble.sentence, trouble.remedy
-        return troubles.how_ended(self.target, status, said_hello=self.said_hello), ""
+        return troubles.how_agent_ended(self.target, status, said_hello=self.said_hello), ""
 
     def _quote(self) -> str:
         """The last lines that the agent or ssh printed, to be shown below the sentence."""

@@ -84,9 +84,9 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
     return ""
 
 
-def how_ended(target: str | None, status: int, *, said_hello: bool) -> str:
-    """The sentence for a status of an agent that has no remedy. `target` is where ssh went. A
-    negative status is the signal that has killed the process on this host."""
+def how_agent_ended(target: str | None, status: int, *, said_hello: bool) -> str:
+    """Says how an agent has ended. `target` is the host that ssh went to. A negative status is the
+    signal that has killed the process on this host."""
     if target and status == _SSH_FAILED and said_hello:
         return "the connection was lost"
     if target and status < 0:
