@@ -57,6 +57,21 @@ def test_a_folder_includes_only_what_it_may(folder):
     assert not wrong
 
 
+def test_of_some_folders_only_a_part_may_be_included():
+    text = (ROOT / "docs/architecture.md").read_text()
+    row = r"^\| `([a-z/]+)` \|.*`([a-z]+)`, and of it only `([a-z]+/)` \|$"
+    found = re.findall(row, text, re.MULTILINE)
+    assert found
+    wrong = {
+        f"{source.relative_to(ROOT)} includes {name}"
+        for folder, other, part in found
+        for source in sources(folder)
+        for name in re.findall(rf'#\s*include\s+"({other}/[^"]+)"', source.read_text())
+        if not name.startswith(f"{other}/{part}")
+    }
+    assert not wrong
+
+
 def test_no_folder_is_above_itself():
     below = {Path(folder).name: set(allowed) for folder, allowed in ALLOWED.items()}
     for _ in below:
