@@ -54,7 +54,7 @@ enum Verdict : unsigned char {
 std::string tls_failure(const std::string& where, const std::string& job,
                         const std::error_code& error) {
   return where + " does not know the secret of job \"" + job +
-         "\", serves another job, or is not of Isthmus (TLS: " + error.message() + ")";
+         "\", serves another job, or is not Isthmus (TLS: " + error.message() + ")";
 }
 
 asio::awaitable<void> plain_client(PlainStream& stream, const Credentials& credentials,

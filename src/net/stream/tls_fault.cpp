@@ -25,7 +25,7 @@ class Faults final : public std::error_category {
         return "OpenSSL has read bytes behind the handshake; build Isthmus with another release of "
                "OpenSSL 3";
       case TlsFault::CannotSeal:
-        return "OpenSSL cannot encrypt a record; check that this host has free memory";
+        return "the cipher fails; check that this host has free memory";
       case TlsFault::NotARecord:
         return "bytes have come that are not a record of TLS 1.3; check firewalls and proxies "
                "between the two hosts";

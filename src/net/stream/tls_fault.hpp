@@ -10,7 +10,7 @@ namespace isthmus::net {
 enum class TlsFault : std::uint8_t {
   NoSecrets = 1,  ///< OpenSSL has not reported the keys
   ReadTooFar,     ///< OpenSSL has read bytes behind the handshake
-  CannotSeal,     ///< OpenSSL cannot encrypt a record
+  CannotSeal,     ///< the cipher fails
   NotARecord,     ///< bytes that are not the head of a record
   Changed,        ///< a record whose tag is wrong
   Foreign,        ///< a record of the peer whose content Isthmus never sends

@@ -14,7 +14,7 @@ namespace {
 
 // A read of the socket. It doubles if it is filled.
 constexpr std::size_t kFirstRead = TlsBuffer::kFirst, kMostRead = std::size_t{256} * 1024;
-// Of records in a row that bring no bytes. OpenSSL allows as many, and no peer sends two.
+// So many records in a row may bring no bytes. OpenSSL allows as many, and no peer sends two.
 constexpr unsigned kMostIdle = 32;
 constexpr std::uint8_t kUnexpectedMessage = 10, kBadRecordMac = 20;  // alerts
 
