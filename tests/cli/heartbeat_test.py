@@ -1,4 +1,4 @@
-"""Agents hear of a launcher that is there. They are fakes."""
+"""The launcher tells agents that it is alive. The agents are fakes."""
 
 import asyncio
 from types import SimpleNamespace

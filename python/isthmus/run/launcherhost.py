@@ -41,8 +41,8 @@ def _has_vote(plan: Plan, cluster: int) -> bool:
 
 
 def beside_launcher(plan: Plan, here: Sequence[AgentPlan]) -> Beside | None:
-    """`here` are the agents on this host. Returns None if no cluster is lost with it alone, or if
-    all are. It also does if one of them may not fail, or if the agent of ranks elsewhere has no
+    """`here` are the agents on this host. Returns None if no cluster is lost with it alone, if all
+    are, or if one of them may not fail. Returns None also if an agent of ranks elsewhere has no
     gateway of its cluster."""
     gateways = {gateway.node for spec in here for gateway in spec.gateways}
     clusters = {spec.cluster for spec in here if spec.has_ranks}

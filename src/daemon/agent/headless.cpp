@@ -14,6 +14,7 @@
 namespace isthmus::daemon {
 namespace {
 
+// Other agents may notice the loss that much later, however short the patience is.
 constexpr std::chrono::milliseconds kLeastPatience{20'000};
 
 }  // namespace

@@ -28,8 +28,8 @@ class Question {
 
   /// The news so far.
   Quorum& quorum() { return quorum_; }
-  /// What the news of an agent means that still had its launcher: the gateways of `agreed` that
-  /// count. One without a vote that asked that long ago has ended since, and may have been started
+  /// The gateways of `agreed` that count. They were heard while the launcher was there. One without
+  /// a vote does not count if it asked too long ago: it has ended since, and may have been started
   /// again.
   std::vector<core::NodeId> recall(const Agreements& agreed, Clock::time_point now) const;
 
