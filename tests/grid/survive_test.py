@@ -148,6 +148,16 @@ def test_fortran_with_the_names_of_ulfm(isthmus, programs, grid, library: str) -
 
 
 @pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_fortran_with_the_headers_of_ulfm(isthmus, programs, grid, library: str) -> None:
+    include, folder = mpis.ROOT / "include", programs / "fortran"
+    modules = folder / library / SURVIVE.relative_to(mpis.ROOT)
+    flags = [f"-I{modules}", f"-I{include}/ulfm"]
+    sources = [str(include / name) for name in ("isthmus.f90", "isthmus_ulfm.f90")]
+    program = mpis.ALL[library].build(SURVIVE / "mpif.f", folder, flags + sources)
+    assert survive(isthmus, grid, "west", program, "west") == "4 of 6\n"
+
+
 def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
     words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]
     out = survive(isthmus, grid, "west", Path(mpis.ALL[library].python or ""), *words)
