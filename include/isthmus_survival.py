@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from mpi4py import MPI
 
 _T = TypeVar("_T")
+_Comm = TypeVar("_Comm", MPI.Intracomm, MPI.Intercomm)
 
 _library = ctypes.CDLL(None)  # all that the process has loaded, so also what Isthmus preloads
 
@@ -67,7 +68,7 @@ def err_revoked() -> int:
     return _error(2, "ERR_REVOKED")
 
 
-def revoke(comm: MPI.Intracomm) -> None:
+def revoke(comm: MPI.Comm) -> None:
     """All that is under way on it ends with an error, on every member."""
     if _survives():
         _check(_library.isthmus_survival_revoke(_at(comm)))
@@ -75,7 +76,7 @@ def revoke(comm: MPI.Intracomm) -> None:
         comm.Revoke()
 
 
-def is_revoked(comm: MPI.Intracomm) -> bool:
+def is_revoked(comm: MPI.Comm) -> bool:
     if not _survives():
         return bool(_own(comm.Is_revoked, lambda: False))
     flag = ctypes.c_int()
@@ -83,16 +84,17 @@ def is_revoked(comm: MPI.Intracomm) -> bool:
     return flag.value != 0
 
 
-def shrink(comm: MPI.Intracomm) -> MPI.Intracomm:
-    """A communicator of the members that are alive, in the same order."""
-    made = MPI.Intracomm()
+def shrink(comm: _Comm) -> _Comm:
+    """A communicator of the members that are alive, in the same order; of an intercommunicator,
+    another one."""
     if not _survives():
         return _own(comm.Shrink, comm.Dup)
+    made = cast("_Comm", MPI.Intercomm() if comm.Is_inter() else MPI.Intracomm())
     _check(_library.isthmus_survival_shrink(_at(comm), _at(made)))
     return made
 
 
-def agree(comm: MPI.Intracomm, flag: int = 1) -> int:
+def agree(comm: MPI.Comm, flag: int = 1) -> int:
     """The bitwise AND of the flags of all members that are alive; the same on all of them. Raises
     on all of them if a member has failed and not all others have acknowledged that."""
     agreed = ctypes.c_int(flag)
@@ -102,24 +104,24 @@ def agree(comm: MPI.Intracomm, flag: int = 1) -> int:
     return agreed.value
 
 
-def failure_ack(comm: MPI.Intracomm) -> None:
+def failure_ack(comm: MPI.Comm) -> None:
     """Acknowledges the failures that this process knows: receives from any source work again."""
     if _survives():
         _check(_library.isthmus_survival_failure_ack(_at(comm)))
 
 
-def _group(name: str, comm: MPI.Intracomm) -> MPI.Group:
+def _group(name: str, comm: MPI.Comm) -> MPI.Group:
     found = MPI.Group()
     _check(getattr(_library, f"isthmus_survival_{name}")(_at(comm), _at(found)))
     return found
 
 
-def failure_get_acked(comm: MPI.Intracomm) -> MPI.Group:
+def failure_get_acked(comm: MPI.Comm) -> MPI.Group:
     """The members whose failure is acknowledged."""
     return _group("failure_get_acked", comm) if _survives() else MPI.GROUP_EMPTY
 
 
-def get_failed(comm: MPI.Intracomm) -> MPI.Group:
+def get_failed(comm: MPI.Comm) -> MPI.Group:
     """The members that have failed, as far as this process knows."""
     if _survives():
         return _group("get_failed", comm)

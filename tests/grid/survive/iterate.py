@@ -48,6 +48,13 @@ while step < 60:
         comm.Free()
         comm = smaller
         step = allreduce(step, MPI.MIN)
+low = comm.rank < comm.size // 2
+side = comm.Split(int(low))
+sides = side.Create_intercomm(0, comm, comm.size // 2 if low else 0)
+again = sides.Shrink() if how == "own" else survival.shrink(sides)
+assert again.Get_remote_size() == sides.Get_remote_size()
+for each in (again, sides, side):
+    each.Free()
 assert (comm.Agree(3) if how == "own" else survival.agree(comm, 3)) == 3
 if comm.rank == 0:
     print(comm.size, "ranks,", step, "steps", flush=True)
