@@ -93,6 +93,15 @@ def test_messages_to_itself_end_when_their_communicator_is_revoked(
     assert (done.returncode, done.stdout) == (0, "2 ranks go on\n"), done.stderr
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_cluster_fails_with_the_process_that_has_started_its_ranks(
+    isthmus, programs, grid_with, library: str
+) -> None:
+    program = mpis.ALL[library].build(LOSING.parent / "daemon.c", programs)
+    done = isthmus("run", "--survive", "-g", grid_with(GRID), "-n", 6, program, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "4 of 6 go on\n"), done.stderr
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_a_fatal_error_ends_all_with_the_cause(isthmus, programs, tmp_path, library: str) -> None:
     done = lose(isthmus, programs, tmp_path, library, "recv", "fatal")

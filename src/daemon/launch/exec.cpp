@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -21,6 +23,7 @@
 #include "daemon/launch/named_pipe.hpp"
 #include "daemon/launch/native_identity.hpp"
 #include "daemon/launch/pointers.hpp"
+#include "daemon/launch/process_tree.hpp"
 #include "daemon/launch/program.hpp"
 #include "daemon/launch/rank_environment.hpp"
 #include "daemon/launch/rank_output.hpp"
@@ -143,6 +146,16 @@ void name_the_program(RankPlan& plan) {
   if (!arguments.empty()) plan.environment.set("OMPI_ARGV", arguments.substr(0, kMost));
 }
 
+// Hydra (MPICH 4.0 and 5.0, 2026-11) waits on if its part on a host is killed, and leaves the ranks
+// there running. Other launchers end them. Only Hydra starts its ranks from a thread that lives as
+// long as its process, which this signal takes for the same.
+void end_with_hydra() {
+  const pid_t parent = getppid();
+  if (name_of(parent) != "hydra_pmi_proxy") return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) raise(SIGKILL);
+}
+
 int complain(const std::string& sentence, int status) {
   std::cerr << "isthmus: " << sentence << std::endl;
   return status;
@@ -245,6 +258,7 @@ RankPlan plan_rank(const ExecOptions& options, const Environment& environment) {
 
 int run_exec(const ExecOptions& options) {
   try {
+    end_with_hydra();
     RankPlan plan = plan_rank(options, Environment::inherited());
     open_stdin(plan);
     if (plan.environment.get("ISTHMUS_WORLD")) {
