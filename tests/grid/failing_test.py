@@ -94,6 +94,15 @@ def test_messages_to_itself_end_when_their_communicator_is_revoked(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_a_call_that_starts_something_leaves_the_error_to_the_one_that_completes_it(
+    isthmus, programs, library: str
+) -> None:
+    program = mpis.ALL[library].build(LOSING.parent / "begun.c", programs)
+    done = isthmus("run", "--survive", "-n", 4, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "4 go on\n"), done.stderr
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_a_cluster_fails_with_the_process_that_has_started_its_ranks(
     isthmus, programs, grid_with, library: str
 ) -> None:

@@ -75,6 +75,7 @@ Found look_anywhere(GridComm& g, int tag, Take take, int* code) {
 }  // namespace
 
 int check_probe(const GridComm& g, int source, int tag, const char* function) {
+  require_unrevoked(g);
   const int code = check_rank(g, source, true, function);
   if (code != MPI_SUCCESS) return code;
   int flag = 0;  // the native library judges the tag

@@ -139,7 +139,7 @@ ISTHMUS_MPI(Improbe)
   GridComm* const g = message_comm(comm);
   source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
-    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Improbe");
+    if (is_revoked(g)) return refuse_revoked(*g, "MPI_Improbe");
     if (!may_block()) pump();
     return native.Improbe(source, tag, comm, flag, message, status);
   }
@@ -159,7 +159,7 @@ ISTHMUS_MPI(Mprobe)
   GridComm* const g = message_comm(comm);
   source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
-    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Mprobe");
+    if (is_revoked(g)) return refuse_revoked(*g, "MPI_Mprobe");
     if (may_block() || source == MPI_PROC_NULL) {
       return native.Mprobe(source, tag, comm, message, status);
     }

@@ -17,7 +17,6 @@ int wait_native(MPI_Request* request, MPI_Status* status) {
 }
 
 int check_rank(const GridComm& g, int rank, bool any, const char* function) {
-  require_unrevoked(g);
   if (rank >= 0 && rank < g.size) return MPI_SUCCESS;
   if (rank == MPI_PROC_NULL || (any && rank == MPI_ANY_SOURCE)) return MPI_SUCCESS;
   const std::string reason = "rank " + std::to_string(rank) + " is not in a communicator of size " +

@@ -55,7 +55,7 @@ inline bool may_block() { return native_call() || idle(); }
 int wait_native(MPI_Request* request, MPI_Status* status);
 
 /// MPI_SUCCESS, or what the error handler left of a rank that is not one of the communicator
-/// (MPI_PROC_NULL is; MPI_ANY_SOURCE when `any`). Throws MpiError if the communicator is revoked.
+/// (MPI_PROC_NULL is; MPI_ANY_SOURCE when `any`).
 int check_rank(const GridComm& g, int rank, bool any, const char* function);
 
 /// Lets the native library judge count, datatype and tag (a call with MPI_PROC_NULL does it all

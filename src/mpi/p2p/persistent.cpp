@@ -82,7 +82,7 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
     return make_persistent(
         comm,
         [g = g->shared_from_this(), buffer, count, kept, destination, tag, function] {
-          require_unrevoked(*g);
+          if (is_revoked(g.get())) return begun_on_revoked(*g, function);
           if (g->native_rank_of(destination) >= 0) {
             int raised = MPI_SUCCESS;
             auto operation = start_send<mode>(*g, buffer, count, kept->get(), destination, tag,
@@ -123,6 +123,7 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
     return make_persistent(
         comm,
         [g = g->shared_from_this(), buffer, count, kept, source, tag, function] {
+          if (is_revoked(g.get())) return begun_on_revoked(*g, function);
           int raised = MPI_SUCCESS;
           auto operation =
               start_receive(*g, buffer, count, kept->get(), source, tag, function, &raised);

@@ -9,7 +9,7 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
   GridComm* const g = message_comm(comm);
   source = only_source(g, source);
   if (g == nullptr || source == MPI_PROC_NULL) {
-    if (null_on_revoked(g)) return refuse_revoked(*g, "MPI_Iprobe");
+    if (is_revoked(g)) return refuse_revoked(*g, "MPI_Iprobe");
     if (!may_block()) pump();
     return native.Iprobe(source, tag, comm, flag, status);
   }
@@ -28,7 +28,7 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
 ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   GridComm* const g = message_comm(comm);
   source = only_source(g, source);
-  if (source == MPI_PROC_NULL && null_on_revoked(g)) return refuse_revoked(*g, "MPI_Probe");
+  if (source == MPI_PROC_NULL && is_revoked(g)) return refuse_revoked(*g, "MPI_Probe");
   if (source == MPI_PROC_NULL) return native.Probe(source, tag, comm, status);
   if (g == nullptr || g->native_rank_of(source) >= 0) {
     if (may_block()) {

@@ -10,6 +10,7 @@ template <class Count>
 [[gnu::noinline]] int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type,
                                    int source, int tag, MPI_Status* status, const char* function) {
   return shielded(g.native, function, [&]() -> int {
+    require_unrevoked(g);
     int code = check_rank(g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;
@@ -29,6 +30,7 @@ template <class Count>
                                       const char* function) {
   if (g != nullptr) {
     return shielded(comm, function, [&]() -> int {
+      require_unrevoked(*g);
       int code = MPI_SUCCESS;
       const auto operation = start_receive(*g, buffer, count, type, source, tag, function, &code);
       return operation ? complete(*operation, status, function) : code;
@@ -50,7 +52,7 @@ template <class Count>
     local = g->native_rank_of(source);
     if (local < 0) return receive_grid(*g, buffer, count, type, source, tag, status, function);
     note_receive(*g, source, tag);
-  } else if (null_on_revoked(g)) {
+  } else if (is_revoked(g)) {
     return refuse_revoked(*g, function);
   }
   if (!may_block()) {
@@ -77,8 +79,8 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
   GridComm* const g = message_comm(comm);
   source = only_source(g, source);
   const auto native_irecv = ISTHMUS_NATIVE(Irecv, Count);
+  if (is_revoked(g)) return request_on_revoked(*g, function, request);
   if (g == nullptr || source == MPI_PROC_NULL) {
-    if (null_on_revoked(g)) return refuse_revoked(*g, function);
     return native_irecv(buffer, count, type, source, tag, comm, request);
   }
   const int local = g->native_rank_of(source);

@@ -9,6 +9,7 @@ template <Mode mode, class Count>
 [[gnu::noinline]] int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
                                   int destination, int tag, const char* function) {
   return shielded(g.native, function, [&]() -> int {
+    require_unrevoked(g);
     int code = check_rank(g, destination, false, function);
     if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;
@@ -38,6 +39,7 @@ template <Mode mode, class Count>
 [[gnu::noinline]] int send_watched(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
                                    int destination, int tag, const char* function) {
   return shielded(g.native, function, [&]() -> int {
+    require_unrevoked(g);
     int code = MPI_SUCCESS;
     const auto operation =
         start_send<mode>(g, buffer, count, type, destination, tag, function, &code);
@@ -57,7 +59,7 @@ template <Mode mode, class Count>
       destination = local;
     } else if (destination != MPI_PROC_NULL) {
       return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
-    } else if (null_on_revoked(g)) {
+    } else if (is_revoked(g)) {
       return refuse_revoked(*g, function);
     }
   }
@@ -99,6 +101,7 @@ template <Mode mode, class Count>
 int isend(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
           MPI_Comm comm, MPI_Request* request, const char* function) {
   if (GridComm* const g = message_comm(comm)) {
+    if (is_revoked(g)) return request_on_revoked(*g, function, request);
     const int local = g->native_rank_of(destination);
     if (local < 0 && destination != MPI_PROC_NULL) {
       return isend_remote<mode>(*g, buffer, count, type, destination, tag, request, function);
@@ -111,11 +114,7 @@ int isend(const void* buffer, Count count, MPI_Datatype type, int destination, i
         return operation ? make_request(std::move(operation), request) : code;
       });
     }
-    if (local >= 0) {
-      destination = local;
-    } else if (null_on_revoked(g)) {
-      return refuse_revoked(*g, function);
-    }
+    if (local >= 0) destination = local;
   }
   return native_isend<mode, Count>()(buffer, count, type, destination, tag, comm, request);
 }

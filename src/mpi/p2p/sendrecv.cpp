@@ -78,6 +78,7 @@ int sendrecv(const Side<const void*, Count>& out, Side<void*, Count> in, MPI_Com
     return code != MPI_SUCCESS ? code : received;
   }
   return shielded(comm, function, [&]() -> int {
+    require_unrevoked(*g);
     int code = MPI_SUCCESS;
     const auto operation = exchange(*g, out, in, function, &code);
     return operation ? complete(*operation, status, function) : code;
@@ -165,6 +166,7 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
     return code;
   }
   return shielded(comm, function, [&]() -> int {
+    require_unrevoked(*g);
     int code = MPI_SUCCESS;
     const auto operation = replace(*g, buffer, count, type, destination, send_tag, source,
                                    receive_tag, function, &code);
@@ -191,6 +193,7 @@ int isendrecv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int d
     return ISTHMUS_NATIVE(Isendrecv, Count)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
                                             recvcount, recvtype, source, recvtag, comm, request);
   }
+  if (is_revoked(g)) return request_on_revoked(*g, function, request);
   return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation =
@@ -210,6 +213,7 @@ int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, in
     return ISTHMUS_NATIVE(Isendrecv_replace, Count)(buffer, count, type, dest, sendtag, source,
                                                     recvtag, comm, request);
   }
+  if (is_revoked(g)) return request_on_revoked(*g, function, request);
   return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation =

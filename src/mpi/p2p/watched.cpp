@@ -6,6 +6,19 @@
 #include "mpi/process/survival_errors.hpp"
 
 namespace isthmus::face {
+namespace {
+
+class Lost final : public Operation {
+ public:
+  Lost(const GridComm& comm_, const char* function) {
+    comm = comm_.native;
+    passive = true;
+    lose({revoked(), kRevoked}, function, result);
+  }
+  bool advance() override { return true; }
+};
+
+}  // namespace
 
 Watched::Watched(const GridComm& comm, int rank)
     : comm_(may_lose() ? comm.shared_from_this() : nullptr), rank_(rank) {}
@@ -27,12 +40,21 @@ void require_unrevoked(const GridComm& comm) {
   throw MpiError(revoked(), kRevoked);
 }
 
-bool null_on_revoked(const GridComm* comm) {
+bool is_revoked(const GridComm* comm) {
   return comm != nullptr && may_lose() && comm->survival.revoked.load(std::memory_order_acquire);
 }
 
 int refuse_revoked(const GridComm& comm, const char* function) {
   return shielded(comm.native, function, []() -> int { throw MpiError(revoked(), kRevoked); });
+}
+
+std::unique_ptr<Operation> begun_on_revoked(const GridComm& comm, const char* function) {
+  return std::make_unique<Lost>(comm, function);
+}
+
+int request_on_revoked(const GridComm& comm, const char* function, MPI_Request* request) {
+  return shielded(comm.native, function,
+                  [&] { return make_request(begun_on_revoked(comm, function), request); });
 }
 
 }  // namespace isthmus::face

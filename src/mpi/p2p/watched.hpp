@@ -33,10 +33,14 @@ bool lose(const Loss& loss, const char* what, Result& result);
 bool is_loss(int code);
 /// Throws MpiError if the communicator is revoked.
 void require_unrevoked(const GridComm& comm);
-/// A call with MPI_PROC_NULL, which is for the native library, has an error: `comm` (or null) is
-/// revoked.
-bool null_on_revoked(const GridComm* comm);
+/// `comm` is a grid communicator and revoked. A call with MPI_PROC_NULL has that error, too, though
+/// it is for the native library.
+bool is_revoked(const GridComm* comm);
 /// Raises that error.
 int refuse_revoked(const GridComm& comm, const char* function);
+/// What a call that only starts something makes instead: it is complete, with that error. ULFM
+/// leaves the error to the call that completes the operation.
+std::unique_ptr<Operation> begun_on_revoked(const GridComm& comm, const char* function);
+int request_on_revoked(const GridComm& comm, const char* function, MPI_Request* request);
 
 }  // namespace isthmus::face
