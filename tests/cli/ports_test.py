@@ -48,6 +48,21 @@ def test_a_root_that_gives_up_meets_nobody(ports, answers):
     assert answers.given[3] == {"peer": 7, "context": 98}
 
 
+def test_who_gives_up_the_one_meeting_of_a_port_turns_away_the_others(ports, answers):
+    early, late = (ports.open(0, once=True)["port"] for _ in range(2))
+    ports.accept(early, answers.caller(0, context=96))
+    ports.accept(late, answers.caller(0, context=98))
+    ports.withdraw(late, 0, 98)
+    ports.connect(late, answers.caller(8))
+    assert answers.given[8]["error"] == "port"
+    ports.connect(early, answers.caller(7))
+    assert answers.given[7] == {"peer": 0, "context": 96}
+    waiting = ports.open(0, once=True)["port"]
+    ports.connect(waiting, answers.caller(9))
+    ports.withdraw(waiting, 0, 99)
+    assert answers.given[9]["error"] == "port"
+
+
 def test_ports_have_names_of_their_own(ports, answers):
     first, second = ports.open(0)["port"], ports.open(0)["port"]
     assert first != second

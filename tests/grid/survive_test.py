@@ -121,6 +121,15 @@ def test_a_file_loses_its_home(isthmus, programs, tmp_path, grid, library: str) 
     assert out == "an error\n" * 4
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_processes_end_whose_parents_have_failed(
+    isthmus, programs, tmp_path, grid, library: str
+) -> None:
+    """Else they would take themselves for a first world."""
+    program = mpis.ALL[library].build(SURVIVE / "orphans.c", programs)
+    assert survive(isthmus, grid, "west", program, "west", tmp_path / "begun") == "4 go on\n"
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "openmpi5", "mpich4"])
 @pytest.mark.parametrize(
     ("name", "fails", "out"),
@@ -140,15 +149,6 @@ def test_programs_with_the_names_of_ulfm(
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
-def test_fortran_with_the_names_of_ulfm(isthmus, programs, grid, library: str) -> None:
-    folder = programs / "fortran"  # Open MPI 4 has a module mpi_ext of its own
-    modules = ["-I", str(folder / library / SURVIVE.relative_to(mpis.ROOT))]
-    program = mpis.ALL[library].build(SURVIVE / "ulfm.f90", folder, modules)
-    assert survive(isthmus, grid, "west", program, "west") == "4 of 6\n"
-
-
-@pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
-@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
 def test_fortran_with_the_headers_of_ulfm(isthmus, programs, grid, library: str) -> None:
     include, folder = mpis.ROOT / "include", programs / "fortran"
     modules = folder / library / SURVIVE.relative_to(mpis.ROOT)
@@ -158,6 +158,15 @@ def test_fortran_with_the_headers_of_ulfm(isthmus, programs, grid, library: str)
     assert survive(isthmus, grid, "west", program, "west") == "4 of 6\n"
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_fortran_with_the_names_of_ulfm(isthmus, programs, grid, library: str) -> None:
+    folder = programs / "fortran"  # Open MPI 4 has a module mpi_ext of its own
+    modules = ["-I", str(folder / library / SURVIVE.relative_to(mpis.ROOT))]
+    program = mpis.ALL[library].build(SURVIVE / "ulfm.f90", folder, modules)
+    assert survive(isthmus, grid, "west", program, "west") == "4 of 6\n"
+
+
+@pytest.mark.parametrize(("library", "how"), [("openmpi5", "own"), ("mpich5", "module")])
 def test_mpi4py_goes_on(isthmus, grid, library: str, how: str) -> None:
     words = [SURVIVE / "iterate.py", how, mpis.ROOT / "include", "west"]
     out = survive(isthmus, grid, "west", Path(mpis.ALL[library].python or ""), *words)

@@ -100,12 +100,15 @@ class Ports:
             port.connecting.remove(caller)
 
     def withdraw(self, name: str, rank: int, context: int) -> Message:
-        """A root gives up, and gets an answer if it still waits. `context` is what it offers."""
+        """A root gives up, and gets an answer if it still waits. `context` is what it offers. If it
+        has opened the port for one meeting, those that are to come are refused, now or later."""
         port = self._ports.get(name)
         for queue in (port.accepting, port.connecting) if port else ():
             for caller in [one for one in queue if (one.rank, one.context) == (rank, context)]:
                 queue.remove(caller)
                 caller.answer(refusal("other", "the call has been given up"))
+        if port and port.once and port.opener == rank:
+            self.close(name)
         return {}
 
     def lose(self, ranks: Container[int]) -> None:

@@ -160,6 +160,18 @@ bool begin_session() {
   return true;
 }
 
+void end_without_parents(const std::string& why) {
+  int rank = 0;
+  isthmus_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    const std::string line =
+        "isthmus: the processes of an MPI_Comm_spawn that has failed end: " + why + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  finalize_natively();
+  ::exit(EXIT_SUCCESS);
+}
+
 void end_session() {
   if (!in_grid()) return;
   Lifetime& life = lifetime();

@@ -4,6 +4,8 @@
 // sessions leaves when it exits, as until then it may begin another one.
 #pragma once
 
+#include <string>
+
 namespace isthmus::face {
 
 /// Before the native MPI_Session_init: joins the grid if this is the first. Waits for all ranks
@@ -12,5 +14,10 @@ namespace isthmus::face {
 bool begin_session();
 /// After the native MPI_Session_finalize, or a native MPI_Session_init that failed.
 void end_session();
+
+/// In MPI_Init, in all processes of a spawned world at once: they have not met their parents, for
+/// this reason. Their program would take them for a first world, and begin all its work again. So
+/// they leave the grid and exit with status 0.
+[[noreturn]] void end_without_parents(const std::string& why);
 
 }  // namespace isthmus::face

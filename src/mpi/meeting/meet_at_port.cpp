@@ -121,6 +121,9 @@ int meet_at_port(At what, const std::function<PortCall()>& port, int root, MPI_C
   const GridCommRef own = may_lose() ? share_comm(comm) : nullptr;
   const auto loss = [&own] { return own ? loss_of_all(*own) : std::nullopt; };
   const Side side{comm, root, rank == root, [&](const Words& words) -> std::optional<Words> {
+                    if (const auto lost = remote ? std::nullopt : loss()) {
+                      throw MpiError(lost->error_class, lost->because);
+                    }
                     if (!remote) remote = find_remote(what, port(), loss);
                     return converse(*remote, words);
                   }};

@@ -5,6 +5,7 @@
 #include "coll/engine/party.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/survival.hpp"
+#include "mpi/making/lifetime.hpp"
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/face.hpp"
@@ -40,9 +41,9 @@ ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
       try {
         code = meet_at_port(
             At::Connect, [port] { return PortCall{port}; }, 0, MPI_COMM_WORLD, &known.handle);
-      } catch (const MpiError&) {
+      } catch (const MpiError& failure) {
         if (!may_lose()) throw;
-        known.handle = MPI_COMM_NULL;  // the parents have failed
+        end_without_parents(failure.what());
       }
       if (code == MPI_SUCCESS) known.comm = share_comm(known.handle);
     }
