@@ -3,6 +3,9 @@
 import asyncio
 import threading
 
+import pytest
+
+from isthmus.base.errors import RunError
 from isthmus.grid import grid as grids
 from isthmus.place.placement import Part
 from isthmus.place.plan import make_plan
@@ -46,6 +49,25 @@ def test_an_agent_whose_words_cannot_be_handled_is_lost(capsys):
     said = asyncio.run(asyncio.wait_for(main(), 60))
     assert "cluster east: a message of the agent could not be handled: KeyError('oddity')" in said
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_request_gets_no_answer_from_an_agent_that_is_ended():
+    async def ignores(agent, message, payload):
+        pass
+
+    async def main():
+        agent = Agent("cluster east", SAYS_TWO, target=None)
+        await agent.start(ignores, lambda *_: None)
+        await agent.hello(60)
+        asked = asyncio.ensure_future(agent.request("grow", "grown", 3600))
+        await asyncio.sleep(0)
+        await agent.close(60)
+        with pytest.raises(RunError, match="cluster east: the agent has been ended"):
+            await asked
+        with pytest.raises(RunError, match="has been ended"):
+            await agent.request("grow", "grown", 3600)
+
+    asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_an_agent_needs_no_thread_of_the_launcher(monkeypatch):

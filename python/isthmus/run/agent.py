@@ -167,7 +167,7 @@ class Agent:
 
     async def request(self, op: str, answer: str, limit: float, /, **keys: Any) -> Message:
         """Sends and waits for the answer. RunError with the agent's words if the answer is `error`,
-        or if nothing comes within `limit` seconds, or if the agent is gone."""
+        or if nothing comes within `limit` seconds, or if the agent is gone or ended."""
         self._listen_for(answer)
         await self.send(op, **keys)
         return await self._answer(limit)
@@ -182,6 +182,8 @@ class Agent:
         op, future = self._waiting
         if self._lost is not None:
             raise RunError(self._lost)
+        if self._ending:
+            raise RunError(self._ended_by_us())
         try:
             return await asyncio.wait_for(future, limit)
         except asyncio.TimeoutError:
@@ -324,17 +326,26 @@ class Agent:
 
     # -- the end -----------------------------------------------------------------------------
 
+    def _begin_end(self) -> None:
+        """No request gets an answer from now on."""
+        self._ending = True
+        if self._waiting and not self._waiting[1].done():
+            self._waiting[1].set_exception(RunError(self._ended_by_us()))
+
+    def _ended_by_us(self) -> str:
+        return f"{self.label}: the agent has been ended"
+
     def let_go(self) -> None:
         """Closes the agent's standard input without a word. In a run that survives, the agent takes
         this launcher for lost, and goes on without it."""
-        self._ending = True
+        self._begin_end()
         if self._process and self._process.stdin:
             self._process.stdin.close()
 
     def hang_up(self) -> None:
         """Closes the agent's standard input: it then ends everything it started, and itself. Input
         that it has not read is dropped."""
-        self._ending = True
+        self._begin_end()
         if self._process and self._process.stdin:
             pipe = self._process.stdin.transport
             if not pipe.is_closing() and not pipe.get_write_buffer_size():
@@ -358,7 +369,7 @@ class Agent:
         if self._process is None:
             return
         alive = self._process.returncode is None
-        self._ending = True
+        self._begin_end()
         if alive and self.said_hello:
             await self.order("end")
         if self._process.stdin:
