@@ -52,16 +52,14 @@ template <Mode mode, class Count>
                                     int destination, int tag, MPI_Comm comm, const char* function) {
   if (GridComm* const g = message_comm(comm)) {
     const int local = g->native_rank_of(destination);
-    if (local >= 0) {
-      if (mode != Mode::Buffered && may_lose()) {
-        return send_watched<mode>(*g, buffer, count, type, destination, tag, function);
-      }
-      destination = local;
-    } else if (destination != MPI_PROC_NULL) {
+    if (local < 0 && destination != MPI_PROC_NULL) {
       return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
-    } else if (is_revoked(g)) {
-      return refuse_revoked(*g, function);
     }
+    if (mode != Mode::Buffered && local >= 0 && may_lose()) {
+      return send_watched<mode>(*g, buffer, count, type, destination, tag, function);
+    }
+    if (is_revoked(g)) return refuse_revoked(*g, function);
+    if (local >= 0) destination = local;
   }
   if (mode != Mode::Buffered && !may_block()) {
     return send_pumping<mode>(buffer, count, type, destination, tag, comm);
