@@ -1,6 +1,7 @@
 // A communicator that spans clusters. Its handle is the genuine native communicator of its
 // members in this cluster, so attributes, names, error handlers, info and f2c/c2f are native. A
-// communicator within one cluster is native and never in the table.
+// communicator within one cluster is native and not in the table. Only one of this process alone is
+// there once it is revoked (own_comm.hpp).
 #pragma once
 
 #include <atomic>

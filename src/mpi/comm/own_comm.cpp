@@ -28,12 +28,25 @@ bool is_own(MPI_Comm comm) {
 
 }  // namespace
 
-GridComm* own_comm(MPI_Comm comm) {
+GridComm* own_comm(MPI_Comm comm) noexcept {
   if (!may_lose() || !is_own(comm)) return nullptr;
+  try {
+    const core::Lock lock(owns().mutex);
+    GridCommRef& own = owns().all[key(comm)];
+    if (!own) own = make_comm(core::Group::range(grid()->node, 1), fresh_context(), comm, {});
+    return own.get();
+  } catch (...) {  // the call goes on natively
+    return nullptr;
+  }
+}
+
+GridCommRef enter_own(MPI_Comm comm) {
+  if (own_comm(comm) == nullptr) return nullptr;
+  // Several threads may come here at once.
   const core::Lock lock(owns().mutex);
-  GridCommRef& own = owns().all[key(comm)];
-  if (!own) own = make_comm(core::Group::range(grid()->node, 1), fresh_context(), comm, {});
-  return own.get();
+  GridCommRef own = owns().all[key(comm)];
+  if (own && share_comm(comm) == nullptr) enter_comm(own);
+  return own;
 }
 
 GridCommRef share_with_own(MPI_Comm handle) {

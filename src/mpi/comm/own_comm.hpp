@@ -9,9 +9,11 @@
 namespace isthmus::face {
 
 /// The grid communicator that stands for a native one of this process alone, made at the first
-/// call. It is in the table only once it is revoked. Null for all others, and in runs that do not
-/// survive.
-GridComm* own_comm(MPI_Comm comm);
+/// call. It is in the table only once it is revoked. Null for all others, in runs that do not
+/// survive, and if it cannot be made.
+GridComm* own_comm(MPI_Comm comm) noexcept;
+/// Has the handle lead to it, if it does not yet. Null as own_comm. Throws bad_alloc.
+GridCommRef enter_own(MPI_Comm comm);
 /// As share_comm, and also finds what own_comm has made.
 GridCommRef share_with_own(MPI_Comm handle);
 /// The handle has been freed.

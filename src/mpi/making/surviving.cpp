@@ -76,10 +76,9 @@ int acknowledge(const GridComm& comm, int wanted) {
 /// The communicator is in the table from now on, and all calls find there that it is revoked.
 /// False: it has other members.
 bool revoke_own(MPI_Comm comm) {
-  if (own_comm(comm) == nullptr) return false;
-  const GridCommRef own = share_with_own(comm);
+  const GridCommRef own = enter_own(comm);
+  if (!own) return false;
   end_twin(comm);
-  enter_comm(own);
   Survivors::of(*own)->revoke();
   return true;
 }
