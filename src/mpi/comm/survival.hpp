@@ -53,6 +53,9 @@ struct Survival {
   /// Members here whose last native message on the revoked communicator has come
   /// (making/parting.hpp).
   std::atomic<int> parted{0};
+  /// No thread looks for messages to throw away any more (p2p/drain.hpp). Set under the progress
+  /// lock.
+  std::atomic<bool> drained{false};
 };
 
 inline constexpr const char* kRevoked = "the communicator has been revoked";

@@ -15,6 +15,7 @@
 #include "mpi/making/sealing.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/bsend.hpp"
+#include "mpi/p2p/drain.hpp"
 #include "mpi/p2p/held.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
@@ -27,13 +28,15 @@ namespace {
 template <class NativeFree>
 int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   const MPI_Comm handle = *comm;
-  std::lock_guard unmaking(unmaking_mutex());
   const GridCommRef freed = share_with_own(handle);
+  if (freed && may_lose()) end_drain(freed);
+  std::lock_guard unmaking(unmaking_mutex());
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   native.Comm_get_errhandler(handle, &handler);
   const int code = native_free(comm);
   if (code != MPI_SUCCESS || !freed) {
     native.Errhandler_free(&handler);
+    if (freed) resume_drain(*freed);
   } else {
     freed->last_handler = handler;
     freed->freed.store(true, std::memory_order_release);
