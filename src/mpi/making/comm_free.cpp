@@ -44,6 +44,7 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   if (code == MPI_SUCCESS) {
     unregister_comm(handle);
     forget_own(handle);
+    end_twin(handle);  // the choice for one of this process alone, which has no twin
     buffer_of_freed(handle);
   }
   return code;
@@ -112,8 +113,8 @@ ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
     return parked(native.Comm_disconnect, comm);
   }
   return shielded(*comm, "MPI_Comm_disconnect", [&] {
-    if (*comm == MPI_COMM_WORLD) {
-      throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
+    if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) {
+      throw MpiError(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be disconnected");
     }
     meet_living(found);
     if (may_lose()) return free_in_time(comm, found);
