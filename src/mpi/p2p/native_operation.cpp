@@ -56,7 +56,7 @@ bool NativeOperation::advance() {
   return true;
 }
 
-/// A receive is cancelled then.
+/// Looks for a loss. Cancels a receive that has one.
 void NativeOperation::look_for_loss() {
   if (!watched_ || loss_) return;
   loss_ = watched_.loss();
