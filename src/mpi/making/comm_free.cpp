@@ -101,8 +101,10 @@ ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
     if (comm != nullptr) end_twin(*comm);
     return native.Comm_free(comm);
   }
-  if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) return unmake(comm, native.Comm_free);
-  return shielded(*comm, "MPI_Comm_free", [&] { return free_in_time(comm, found); });
+  return shielded(*comm, "MPI_Comm_free", [&] {
+    const bool permanent = *comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF;
+    return permanent ? unmake(comm, native.Comm_free) : free_in_time(comm, found);
+  });
 }
 
 // coverage: waits until every rank of the communicator has called it
