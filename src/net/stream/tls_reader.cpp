@@ -42,14 +42,13 @@ void TlsReader::open_next(std::size_t size) {
   }
   const auto [type, text] = *opened;
   idle_ = type == TlsRecords::Type::Data && !text.empty() ? 0 : idle_ + 1;
-  if (idle_ > kMostIdle) {
-    fail(TlsFault::Foreign, kUnexpectedMessage);
-  } else if (type == TlsRecords::Type::Data) {
+  const bool few = idle_ <= kMostIdle;
+  if (few && type == TlsRecords::Type::Data) {
     plain_ = text;
-  } else if (type == TlsRecords::Type::Alert && text.size() == 2) {
+  } else if (few && type == TlsRecords::Type::Alert && text.size() == 2) {
     const auto alert = std::to_integer<std::uint8_t>(text[1]);
     error_ = alert == SSL3_AD_CLOSE_NOTIFY ? asio::error::eof : alert_error(alert);
-  } else if (type == TlsRecords::Type::Handshake && is_key_update(text)) {
+  } else if (few && type == TlsRecords::Type::Handshake && is_key_update(text)) {
     opens_->renew();
     if (text.back() == std::byte{1}) writer_.renew();
   } else {
