@@ -355,6 +355,15 @@ def test_hydra_that_crashed_over_a_rank_that_nobody_knows(pair):
     check(done, 255, "cluster west: a rank has failed, and Hydra crashed before it said how\n")
 
 
+def test_the_end_of_another_cluster_is_not_that_of_the_rank(pair):
+    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed on n2'
+    fault = {"say": {"op": "fault", "message": said, "code": 1}}
+    east = spawned({"wait_for": "west/said"}, exits(status=137), {"mark": "ended"})
+    west = spawned(fault, {"mark": "said"}, {"wait_for": "east/ended"}, exits(status=7))
+    done = pair(east, west).run("-n", "2", "x", env=PATIENT)
+    check(done, 7, 'rank 1 (cluster "west") ended without MPI_Finalize, with status 7, on n2')
+
+
 def test_exit_without_finalize_names_rank_and_host(pair):
     said = 'rank 0 (cluster "east") ended without MPI_Finalize or was killed on n1'
     done = pair(spawned(exits(finalized=False, died=said)), RUNNING).run("-n", "2", "x")

@@ -72,7 +72,11 @@ class Reasons:
                 self._ending.replace(status, killed)  # the rank ended with its launcher
             else:
                 self._ending.end(status, killed, Weight.EXIT)
-        elif before and before.weight == Weight.FAULT and before.status == 1:
+        elif (
+            before
+            and (before.weight, before.status) == (Weight.FAULT, 1)
+            and cluster_of_the_rank(before.sentence) in ("", member.cluster.name)
+        ):
             # The fault was a rank, and this is how it ended.
             self._ending.replace(*_end_of_rank(before.sentence, member, message))
         elif said := _program_ended(member, message):
