@@ -76,30 +76,20 @@ def test_a_large_send_ends_although_its_receiver_has_freed_the_revoked_communica
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_call_on_a_revoked_communicator_ends_although_the_other_rank_calls_mpi_no_more(
-    isthmus, programs, library: str
+@pytest.mark.parametrize(
+    ("source", "ranks", "said"),
+    [
+        ("left.c", 4, "4 ranks go on\n"),  # the other rank calls MPI no more
+        ("own.c", 2, "2 ranks go on\n"),  # messages to itself
+        ("begun.c", 4, "4 go on\n"),  # the call that completes a request has the error
+    ],
+)
+def test_messages_on_a_revoked_communicator_end(
+    isthmus, programs, library: str, source: str, ranks: int, said: str
 ) -> None:
-    program = mpis.ALL[library].build(LOSING.parent / "left.c", programs)
-    done = isthmus("run", "--survive", "-n", 4, program, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "4 ranks go on\n"), done.stderr
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_messages_to_itself_end_when_their_communicator_is_revoked(
-    isthmus, programs, library: str
-) -> None:
-    program = mpis.ALL[library].build(LOSING.parent / "own.c", programs)
-    done = isthmus("run", "--survive", "-n", 2, program, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "2 ranks go on\n"), done.stderr
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_call_that_starts_something_leaves_the_error_to_the_one_that_completes_it(
-    isthmus, programs, library: str
-) -> None:
-    program = mpis.ALL[library].build(LOSING.parent / "begun.c", programs)
-    done = isthmus("run", "--survive", "-n", 4, program, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "4 go on\n"), done.stderr
+    program = mpis.ALL[library].build(LOSING.parent / source, programs)
+    done = isthmus("run", "--survive", "-n", ranks, program, timeout=120)
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

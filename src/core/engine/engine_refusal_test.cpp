@@ -4,69 +4,14 @@
 
 #include <vector>
 
-#include "core/engine/engine.hpp"
+#include "core/engine/one_peer_testbed.hpp"
 #include "core/wire/batch.hpp"
 #include "core/wire/message_body.hpp"
 
 namespace isthmus::core {
 namespace {
 
-class Refusal : public testing::Test {
- protected:
-  Refusal() {
-    op.buffer = memory.data();
-    op.capacity = memory.size();
-  }
-
-  template <class Body>
-  bool deliver(FrameKind kind, const Body& body, std::size_t payload = 0, NodeId source = 1) {
-    BodyHead head;
-    const std::size_t size = encode(body, head);
-    std::vector<std::byte> bytes(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(size));
-    bytes.resize(size + payload);
-    return engine.deliver({kind, source, 0, bytes});
-  }
-  bool envelope(std::uint64_t number, std::uint64_t size, std::uint64_t ahead,
-                std::size_t payload = 0, bool charged = true) {
-    EnvelopeBody body;
-    body.number = number;
-    body.envelope.size = size;
-    body.ahead = ahead;
-    body.charged = charged;
-    body.waits = ahead < size || !charged;
-    return deliver(FrameKind::Envelope, body, payload);
-  }
-  bool piece(std::uint64_t number, std::uint64_t offset, std::size_t payload) {
-    return deliver(FrameKind::Piece, PieceBody{number, offset}, payload);
-  }
-  bool spoil(std::uint64_t number, std::uint64_t offset, std::uint64_t bytes,
-             std::size_t words = 1) {
-    return deliver(FrameKind::Spoil, SpoilBody{{number, offset}, bytes}, words);
-  }
-  bool grant(std::uint64_t number, std::uint64_t credit = 0) {
-    return deliver(FrameKind::Grant, GrantBody{number, credit});
-  }
-  bool lent(std::uint64_t number, std::uint64_t size) {
-    EnvelopeBody body;
-    body.number = number;
-    body.envelope.size = size;
-    body.waits = body.charged = true;
-    body.lent = 1;
-    return deliver(FrameKind::Envelope, body);
-  }
-  bool taken(std::uint64_t number) { return deliver(FrameKind::Taken, GrantBody{number, 0}); }
-  void send(SendOp& send, bool synchronous) {
-    send.peer = 1;
-    send.synchronous = synchronous;
-    engine.send(send);
-    OutFrame out;
-    ASSERT_TRUE(engine.next_frame(out));
-  }
-
-  std::vector<std::byte> memory = std::vector<std::byte>(5000);
-  RecvOp op;
-  Engine engine{0, {.window = 1024, .piece = 256}};
-};
+class Refusal : public OnePeer {};
 
 TEST_F(Refusal, FramesThatAreNotForAnEngine) {
   const std::vector<std::byte> body(CreditBody::kSize);
@@ -236,88 +181,6 @@ TEST_F(Refusal, SpoiltBytesCountAsOthers) {
   EXPECT_EQ(memory[60], std::byte{7}) << "a byte that has not come";
   EXPECT_EQ(engine.figures(1).buffered, 0U);
   EXPECT_EQ(engine.figures(1).credit_due, 100 + kMessageCharge);
-}
-
-// The places for what may follow a piece, of which nothing has come.
-TEST_F(Refusal, WhatHasComeLeavesNoPlaceBehindAPiece) {
-  const auto behind = [this](std::uint64_t offset) {
-    BodyHead head;
-    InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
-    frame.body = std::span(head).first(encode(PieceBody{0, offset}, head));
-    frame.placed = 100;
-    const Landing landing = engine.place(frame);
-    EXPECT_EQ(landing.payload.data(), memory.data() + offset);
-    EXPECT_EQ(landing.payload.size(), 100U);
-    const auto begin = static_cast<std::size_t>(landing.behind.data() - memory.data());
-    return landing.behind.empty() ? 0 : begin == offset + 100 ? landing.behind.size() : ~0U;
-  };
-  EXPECT_TRUE(envelope(0, 3000, 600));
-  op.capacity = 2000;
-  engine.recv(op);
-  EXPECT_EQ(behind(0), 500U) << "up to `ahead`";
-  EXPECT_EQ(behind(500), 0U);
-  EXPECT_EQ(behind(600), 0U) << "there is not room for all";
-  EXPECT_TRUE(piece(0, 400, 1));
-  EXPECT_EQ(behind(0), 0U) << "something has come";
-  EXPECT_EQ(behind(401), 99U);
-  EXPECT_TRUE(spoil(0, 590, 10));
-  EXPECT_EQ(behind(401), 0U) << "something is spoilt";
-}
-
-TEST_F(Refusal, UpToTheEndOfTheMessageThereIsPlaceBehindAPiece) {
-  EXPECT_TRUE(envelope(0, 3000, 600));
-  engine.recv(op);
-  BodyHead head;
-  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
-  frame.body = std::span(head).first(encode(PieceBody{0, 600}, head));
-  frame.placed = 100;
-  EXPECT_EQ(engine.place(frame).behind.size(), 2300U);
-  EXPECT_EQ(engine.place(frame).behind.data(), memory.data() + 700);
-  EXPECT_TRUE(spoil(0, 2999, 1));
-  EXPECT_TRUE(engine.place(frame).behind.empty());
-  EXPECT_EQ(engine.place(frame).payload.size(), 100U);
-}
-
-// A receive is posted while a piece lands where the message waits.
-TEST_F(Refusal, APieceThatLandsBeforeItsReceiveReachesIt) {
-  BodyHead head;
-  InFrame frame{.kind = FrameKind::Piece, .source = 1, .destination = 0, .body = {}};
-  const auto place = [&](std::uint64_t offset, std::size_t size) {
-    frame.body = std::span(head).first(encode(PieceBody{0, offset}, head));
-    frame.placed = size;
-    return engine.place(frame).payload;
-  };
-  EXPECT_TRUE(envelope(0, 600, 600));
-  EXPECT_TRUE(place(0, 100).empty()) << "nothing has come";
-  EXPECT_TRUE(piece(0, 0, 100));
-  std::span<std::byte> there = place(100, 100);
-  ASSERT_EQ(there.size(), 100U);
-  EXPECT_TRUE(engine.place(frame).behind.empty()) << "later pieces may go to the receive";
-  std::ranges::fill(there, std::byte{5});
-  ASSERT_TRUE(engine.deliver(frame));
-
-  const std::span<std::byte> later = place(400, 100);
-  there = place(200, 100);
-  std::ranges::fill(there.first(50), std::byte{6});
-  std::ranges::fill(memory, std::byte{0});
-  engine.recv(op);
-  EXPECT_EQ(memory[150], std::byte{5});
-  EXPECT_EQ(memory[220], std::byte{0}) << "it may still be on its way";
-  const std::span<std::byte> again = place(200, 100);
-  EXPECT_EQ(again.data(), there.data());
-  EXPECT_TRUE(engine.place(frame).behind.empty()) << "another lands there";
-  std::ranges::fill(again.last(50), std::byte{7});
-  ASSERT_TRUE(engine.deliver(frame));
-  EXPECT_EQ(place(500, 10).data(), memory.data() + 500);
-  EXPECT_EQ(place(400, 100).data(), later.data());
-  EXPECT_EQ(memory[249], std::byte{6});
-  EXPECT_EQ(memory[250], std::byte{7});
-  EXPECT_TRUE(piece(0, 300, 299)) << "with those that have landed in part";
-  EXPECT_FALSE(op.done());
-  EXPECT_EQ(place(599, 1).size(), 1U);
-  EXPECT_TRUE(engine.deliver(frame));
-  EXPECT_TRUE(op.done());
-  EXPECT_TRUE(place(599, 1).empty());
 }
 
 TEST_F(Refusal, TheBytesOfAnEnvelopeComeOnce) {

@@ -1,5 +1,5 @@
-// The question of an agent that has lost its launcher: do all others agree to give up the clusters
-// on the launcher's host (docs/decisions/0056)? Pure: the caller has the clock, and tells gateways.
+// What an agent asks that has lost its launcher: do all others agree to give up the clusters on the
+// launcher's host (docs/decisions/0056)? It is pure: the caller has the clock, and tells gateways.
 #pragma once
 
 #include <chrono>

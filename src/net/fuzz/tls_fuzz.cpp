@@ -91,7 +91,7 @@ class Bed {
     if (renews) seals_.renew();
     return record;
   }
-  /// What follows is not a record, or its tag is wrong.
+  /// The bytes behind it are not a record, or its tag is wrong.
   void spoil() { meaning_.good = false; }
   /// The wire carries these bytes, so many at a time.
   void send(std::span<const std::byte> bytes, std::size_t at_once) {

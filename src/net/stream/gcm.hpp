@@ -36,14 +36,15 @@ class Gcm {
   virtual bool write_tag(std::byte* to) = 0;
   /// Ends a record that is opened. False: the tag is wrong, and none of the bytes may be used.
   virtual bool check_tag(const std::byte* tag) = 0;
-
-  /// By libipsec-mb if it is here, else by OpenSSL. Throws std::bad_alloc.
-  static std::unique_ptr<Gcm> make(Way way);
-  static std::unique_ptr<Gcm> by_openssl(Way way);
-  /// Null if the library is missing or of another version than the header with which Isthmus was
-  /// built, if the processor lacks instructions, or if the library's result for a known record
-  /// differs from OpenSSL's. Opens the library at the first call.
-  static std::unique_ptr<Gcm> by_ipsec_mb(Way way);
 };
+
+/// Uses libipsec-mb if it can, else OpenSSL. Throws std::bad_alloc.
+std::unique_ptr<Gcm> make_gcm(Gcm::Way way);
+/// Throws std::bad_alloc.
+std::unique_ptr<Gcm> openssl_gcm(Gcm::Way way);
+/// Opens the library at the first call. Null if it is missing, or has another version than the
+/// header with which Isthmus was built. Null also if the processor lacks instructions, or if a
+/// known record differs from OpenSSL's. Throws std::bad_alloc.
+std::unique_ptr<Gcm> ipsec_mb_gcm(Gcm::Way way);
 
 }  // namespace isthmus::net

@@ -4,6 +4,6 @@
 
 namespace isthmus::net {
 
-std::unique_ptr<Gcm> Gcm::by_ipsec_mb(Way) { return nullptr; }
+std::unique_ptr<Gcm> ipsec_mb_gcm(Gcm::Way) { return nullptr; }
 
 }  // namespace isthmus::net

@@ -24,7 +24,7 @@ static_assert(IMB_VERSION_NUM >= IMB_VERSION(1, 0, 0) && IMB_VERSION_NUM < IMB_V
 // Version 1.4 made the keys larger, and the library's name stayed.
 bool is_of_the_header(unsigned version) { return version >> 8 == IMB_VERSION_NUM >> 8; }
 
-// Those for the present processor.
+// The library's functions for this processor.
 struct Functions {
   aes_gcm_pre_t use_key;
   aes_gcm_init_t begin;
@@ -128,14 +128,14 @@ std::optional<Functions> load() {
       .end = {manager->gcm128_dec_finalize, manager->gcm128_enc_finalize},
   };
   IpsecMbGcm seals(functions, Gcm::Way::Seal), opening(functions, Gcm::Way::Open);
-  const Known known = known_record(*Gcm::by_openssl(Gcm::Way::Seal));
+  const Known known = known_record(*openssl_gcm(Gcm::Way::Seal));
   if (known_record(seals) != known || !opens(opening, known)) return {};
   return functions;
 }
 
 }  // namespace
 
-std::unique_ptr<Gcm> Gcm::by_ipsec_mb(Way way) {
+std::unique_ptr<Gcm> ipsec_mb_gcm(Gcm::Way way) {
   static const std::optional<Functions> functions = load();
   return functions ? std::make_unique<IpsecMbGcm>(*functions, way) : nullptr;
 }

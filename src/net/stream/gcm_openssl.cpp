@@ -61,11 +61,11 @@ class OpenSslGcm final : public Gcm {
 
 }  // namespace
 
-std::unique_ptr<Gcm> Gcm::by_openssl(Way way) { return std::make_unique<OpenSslGcm>(way); }
+std::unique_ptr<Gcm> openssl_gcm(Gcm::Way way) { return std::make_unique<OpenSslGcm>(way); }
 
-std::unique_ptr<Gcm> Gcm::make(Way way) {
-  auto quick = by_ipsec_mb(way);
-  return quick ? std::move(quick) : by_openssl(way);
+std::unique_ptr<Gcm> make_gcm(Gcm::Way way) {
+  auto quick = ipsec_mb_gcm(way);
+  return quick ? std::move(quick) : openssl_gcm(way);
 }
 
 }  // namespace isthmus::net

@@ -14,7 +14,8 @@ namespace {
 
 // A read of the socket. It doubles if it is filled.
 constexpr std::size_t kFirstRead = TlsBuffer::kFirst, kMostRead = std::size_t{256} * 1024;
-// So many records in a row may bring no bytes. OpenSSL allows as many, and no peer sends two.
+// A peer may send this many records without bytes in a row. OpenSSL allows as many. Isthmus sends
+// at most one.
 constexpr unsigned kMostIdle = 32;
 constexpr std::uint8_t kUnexpectedMessage = 10, kBadRecordMac = 20;  // alerts
 

@@ -36,7 +36,7 @@ void expand(const TlsRecords::Secret& secret, std::string_view label, std::span<
 
 }  // namespace
 
-TlsRecords::TlsRecords(Way way, const Secret& secret) : cipher_(Gcm::make(way)), secret_(secret) {
+TlsRecords::TlsRecords(Way way, const Secret& secret) : cipher_(make_gcm(way)), secret_(secret) {
   use_secret();
 }
 

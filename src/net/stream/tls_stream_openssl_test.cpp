@@ -91,7 +91,7 @@ TEST_P(TlsOpenSsl, ATicketIsRefused) {
   EXPECT_EQ(peers_reason(), SSL_R_SSLV3_ALERT_UNEXPECTED_MESSAGE);
 }
 
-// Of a handshake that fails, the end that refuses tells the other one by an alert.
+// The end that refuses a handshake tells the other one by an alert.
 class TlsStrangers : public TlsStreamTest {
  protected:
   /// A handshake with a peer of this context. OpenSSL's reason at the stream, then at the peer.
