@@ -281,6 +281,30 @@ def test_direct_is_compared_with_a_plain_program_that_encrypts(ours, well):
     assert verdicts(found, "fatpipe")[limit] is well
 
 
+@pytest.mark.parametrize(("ours", "well"), [(22e-6, True), (24e-6, False)])
+def test_in_one_room_the_yardstick_without_encryption_is_the_best_native_mpi(ours, well):
+    found = results(
+        *pingpongs("isthmus-direct-plain", {8: 2 * 10e-6, 1024: 2 * ours}),
+        *pingpongs("isthmus-direct", {8: 2 * 90e-6}),
+        *pingpongs("native-openmpi4.1-default", {8: 2 * 10e-6, 1024: 2 * 20e-6}),
+        *pingpongs("native-mpich4.0-default", {8: 2 * 9e-6, 1024: 2 * 30e-6}),
+        *pingpongs("tcp", {8: 2 * 1e-6}),
+    )
+    limit = "time of a message, direct, not encrypted, over that of the best native MPI"
+    assert verdicts(found, "room")[limit] is well
+
+
+@pytest.mark.parametrize(("ours", "well"), [(21e-6, True), (23e-6, False)])
+def test_in_one_room_the_yardstick_with_encryption_is_a_plain_program_with_tls(ours, well):
+    found = results(
+        *pingpongs("isthmus-direct", {8: 2 * 9e-6, 1024: 2 * ours}),
+        *pingpongs("tls", {8: 2 * 10e-6, 1024: 2 * 20e-6}),
+        *pingpongs("native-openmpi4.1-default", {8: 2 * 1e-6, 1024: 2 * 2e-6}),
+    )
+    limit = "time of a message, direct, over that of a plain program with TLS"
+    assert verdicts(found, "room")[limit] is well
+
+
 def test_best_iperf3_is_the_yardstick():
     found = results(
         flow("isthmus", "stream", 1.0, 850),

@@ -47,7 +47,7 @@ QUICK_LIMIT = 255.0  # seconds; tasks that have begun still end
 _LEAST_OF, _LEAST_OF_LARGER = 200, 20
 _TOOLS = (TCP, TLS, "iperf3", *PROXIES)
 _STREAMS = (1, 4)
-_ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB]
+_ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB, 4 * MIB]
 _BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds with limits on bandwidth alone
 
 
@@ -105,7 +105,7 @@ def contestants(
         if place.lab:
             label = "plain TCP, small buffers"
             found.append(PlainTcp(place, "tcp-untuned", label, ceiling=UNTUNED_CEILING))
-        if place.name == "fatpipe":
+        if place.name in ("fatpipe", "room"):
             figures = frozenset({"pingpong", "stream"})
             found.append(PlainTcp(place, TLS, "TCP with TLS", figures=figures, tls=True))
         iperfs = [one for n in _STREAMS if wanted((one := Iperf(place, n)).key)]
