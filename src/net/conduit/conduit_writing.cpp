@@ -33,7 +33,8 @@ void ConduitDriver::write_all() {
 }
 
 std::size_t ConduitDriver::batch() const {
-  if (lines_.size() != 1) return core::StreamPlan::kAlone;
+  // A rate that is set holds for every moment.
+  if (lines_.size() != 1 || pacer_) return core::StreamPlan::kAlone;
   const Line& line = *lines_.front();
   if (line.far || line.stream->leg() != Stream::Leg::Socket) return core::StreamPlan::kAlone;
   return line.batch.bytes(!line.stream->gathers());

@@ -19,7 +19,7 @@ constexpr std::size_t kRecord = TlsRecords::kMost;
 constexpr std::size_t kWritten = std::size_t{256} * 1024;
 // If there is less, the first record leaves while the next are being encrypted. A frame of a large
 // message, which a gateway passes on, has as much: it costs one write.
-constexpr std::size_t kMuch = std::size_t{64} * 1024;
+constexpr std::size_t kMuch = std::size_t{60} * 1024;
 // Smaller pieces of a record are copied together before they are encrypted.
 constexpr std::size_t kSmall = 1024;
 
