@@ -12,11 +12,11 @@ namespace {
 
 constexpr auto kCount = static_cast<std::size_t>(Mechanism::kCount);
 constexpr std::array<std::string_view, kCount> kNames{
-    "after-pause",       "avoid-late",     "borrowing",   "bulk-streams",    "commons",
-    "core-sharing",      "crowd",          "express",     "gateway-looks",   "gathering",
-    "held-streams",      "landing",        "late-frames", "lending",         "looks-near",
-    "looks-on-one-host", "native-yield",   "pacing",      "several-looks",   "share-unsent",
-    "socket-looks",      "streaming-naps", "turns",       "word-differences"};
+    "after-pause",       "avoid-late",   "borrowing",      "bulk-streams",  "commons",
+    "core-sharing",      "crowd",        "express",        "gateway-looks", "gathering",
+    "held-streams",      "landing",      "late-frames",    "lending",       "looks-near",
+    "looks-on-one-host", "native-yield", "pacing",         "several-looks", "share-unsent",
+    "short-slices",      "socket-looks", "streaming-naps", "turns",         "word-differences"};
 
 Mechanisms read() {
   const char* const text = std::getenv("ISTHMUS_DEBUG_OFF");

@@ -30,6 +30,7 @@ enum class Mechanism : std::uint8_t {
   Pacing,           ///< senders bound their rate to their share of a path
   SeveralLooks,     ///< several looks at the grid between two yields
   ShareUnsent,      ///< a bound for bytes in kernels' buffers
+  ShortSlices,      ///< threads that carry messages are run sooner where others compute
   SocketLooks,      ///< ranks read a socket without asking the kernel first
   StreamingNaps,    ///< waiting ranks nap 0.1 ms while a long collective runs
   Turns,            ///< streams take more bulk at a time on wide and long paths

@@ -38,6 +38,7 @@ class Waiting {
     bool yields = false;    ///< the core then, if there was no event
     Naps::Length nap{};     ///< until an event, or this long; 0: none
     bool for_near = false;  ///< the nap ends by the awaited operation's memory
+    bool hurries = false;   ///< others compute on the core: it is wanted at once after the nap
   };
 
   Waiting(core::CoreSharing& sharing, Clock clock) : sharing_(sharing), clock_(clock) {}
@@ -66,10 +67,11 @@ class Waiting {
     ++idle_;
     // The peer wakes this thread, so it need not poll.
     const bool sleeps = near && place.crowded && place.leads_session;
-    if (!sleeps && !sharing_.computing(now()) && (idle_ < kYields || looks_on(place))) {
+    const bool computing = sharing_.computing(now());
+    if (!sleeps && !computing && (idle_ < kYields || looks_on(place))) {
       return {.polls = polls(place), .yields = idle_ >= kSpins || wanted(place)};
     }
-    return {.nap = naps_.next(clock_(), place.alone), .for_near = near};
+    return {.nap = naps_.next(clock_(), place.alone), .for_near = near, .hurries = computing};
   }
 
   /// The last event is so long ago that steps are naps.

@@ -64,7 +64,9 @@ TEST_F(WaitingTest, YieldsAtOnceWhereOthersWantTheCore) {
 TEST_F(WaitingTest, NapsAtOnceWhereOthersCompute) {
   for (const Waiting::Place& place : {kHosts, kOneHost}) {
     yielded(4ms);
-    EXPECT_EQ(step(place).nap, Naps::kShortest);
+    const Waiting::Rest rest = step(place);
+    EXPECT_EQ(rest.nap, Naps::kShortest);
+    EXPECT_TRUE(rest.hurries);
     now_in_test += 200ms;  // then it tries a yield again
     waiting_.rest(place, false, true, false);
     EXPECT_EQ(step(place).nap, 0us);

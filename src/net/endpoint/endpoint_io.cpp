@@ -13,6 +13,7 @@
 #include "net/control/share_body.hpp"
 #include "net/door/host_addresses.hpp"
 #include "net/host/descriptors.hpp"
+#include "net/host/short_slice.hpp"
 #include "net/host/start_thread.hpp"
 
 namespace isthmus::net {
@@ -115,7 +116,10 @@ void Endpoint::Io::start() {
   make_direct();
   if (direct->any()) reserve_descriptors(kDescriptors);
   for (Gate& gate : gates) gate.connect();
-  thread = start_thread("isthmus", [this] { turn.run(); });
+  thread = start_thread("isthmus", [this] {
+    shorten_slice(Children::Same);
+    turn.run();
+  });
 }
 
 void Endpoint::Io::stop() {

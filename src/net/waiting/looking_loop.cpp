@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "core/base/debug_off.hpp"
+#include "net/host/short_slice.hpp"
 #include "net/stream/watch.hpp"
 #include "net/waiting/looking.hpp"
 
@@ -44,6 +45,7 @@ void look_for_a_moment(asio::io_context& io, Watch& watch, Looking& looking) {
 }  // namespace
 
 void run_looking(asio::io_context& io) {
+  shorten_slice(Children::Usual);
   Watch& watch = asio::use_service<Watch>(io);
   Looking looking;
   std::uint64_t seen = watch.wakings();

@@ -5,7 +5,8 @@
 
 namespace isthmus::net {
 
-/// As `io.run()`; after arrivals in rings it looks for the next ones for a moment before it sleeps.
+/// As `io.run()`, with a short slice for good (short_slice.hpp). After arrivals in rings it looks
+/// for the next ones for a moment before it sleeps.
 void run_looking(asio::io_context& io);
 
 }  // namespace isthmus::net
