@@ -129,11 +129,14 @@ def contestants(
     return found
 
 
-def _proxied(
-    place: Place, wanted: Callable[[str], bool], say: Callable[[str], None]
-) -> list[Contestant]:
-    """Plain TCP over other programs in place of gateways, if that is a limit."""
-    if place.name != "fatpipe" or not place.lab:
+def _beside_proxies(place: Place, wanted: Wanted) -> bool:
+    """On `fatpipe` for a limit, in one room if contestants are chosen, for processor time."""
+    return place.name == "fatpipe" or (place.name == "room" and wanted.chosen)
+
+
+def _proxied(place: Place, wanted: Wanted, say: Callable[[str], None]) -> list[Contestant]:
+    """Plain TCP over other programs in place of gateways."""
+    if not (place.lab and _beside_proxies(place, wanted)):
         return []
     haproxy, stunnel = proxies.HAPROXY, proxies.STUNNEL
     chains = [
@@ -160,14 +163,12 @@ def _proxied(
     return made
 
 
-def _ours(
-    place: Place, natives: Sequence[Mpi], folder: Path, wanted: Callable[[str], bool]
-) -> list[Contestant]:
+def _ours(place: Place, natives: Sequence[Mpi], folder: Path, wanted: Wanted) -> list[Contestant]:
     kinds: list[tuple[str, str, Grid, int | None]]
     if place.beside is not None:
         kinds = [(OURS, "Isthmus, inside a cluster", place.grid, None)]
     else:
-        kinds = _kinds(place)
+        kinds = _kinds(place, wanted)
     kinds = [kind for kind in kinds if wanted(kind[0])]
     if not kinds:
         return []
@@ -180,11 +181,11 @@ def _ours(
     return made
 
 
-def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
+def _kinds(place: Place, wanted: Wanted) -> list[tuple[str, str, Grid, int | None]]:
     """Paths between two clusters: key, label, grid, ceiling of socket buffers."""
     kinds: list[tuple[str, str, Grid, int | None]]
     kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
-    if place.lab and place.name == "fatpipe":
+    if place.lab and _beside_proxies(place, wanted):
         plain = gridfile.with_plain_legs(kinds[0][2])
         kinds.append((PLAIN_LEGS, "Isthmus, gateways, plain legs in clusters", plain, None))
     if place.name == LOOPBACK:

@@ -14,6 +14,11 @@ class Wanted:
         self._patterns = tuple(patterns)
         self._asked: dict[str, bool] = {}
 
+    @property
+    def chosen(self) -> bool:
+        """There are patterns."""
+        return bool(self._patterns)
+
     def __call__(self, key: str) -> bool:
         fits = not self._patterns or any(fnmatch(key, pattern) for pattern in self._patterns)
         self._asked[key] = fits

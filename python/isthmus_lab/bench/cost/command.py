@@ -27,7 +27,7 @@ from isthmus_lab.bench.session import Entry
 from isthmus_lab.measuring.place import Place
 
 _DEFAULT = ("tcp", "native-*-default", "isthmus", "isthmus-direct*")
-_DEFAULT_FATPIPE = ("tls", "haproxy", "isthmus-plain-legs")
+_DEFAULT_BESIDE_PROXIES = ("tls", "haproxy", "isthmus-plain-legs")
 _LOOP = "while True: pass"
 
 
@@ -118,7 +118,7 @@ def _measure(
 ) -> CostResults:
     results = CostResults()
     tasks = [task for work in works(scale) for task in (work.short, work.task)]
-    only = only or _DEFAULT + (_DEFAULT_FATPIPE if place.name == "fatpipe" else ())
+    only = only or _DEFAULT + (_DEFAULT_BESIDE_PROXIES if place.name in ("fatpipe", "room") else ())
     plan = p2p.Options(mpis=tuple(mpis), only=tuple(only))
     nodes = _nodes(place)
     group = Group()
