@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from running import shell_script
@@ -18,6 +19,7 @@ from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.runs import Run, run_from_json
 from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
 from isthmus_lab.bench import gridfile, labs, p2p
+from isthmus_lab.bench.wanted import Wanted
 from isthmus_lab.measuring import machine, place
 
 # -- the command line -----------------------------------------------------------------------------
@@ -322,10 +324,30 @@ def test_links_get_a_reach_and_other_keys():
 def test_in_one_room_isthmus_is_measured_without_encryption_too():
     ends = place.loopback()
     for name, there in (("room", True), ("hablot", False)):
-        made = p2p._kinds(place.Place(name, ends.grid, ends.ends))
+        made = p2p._kinds(place.Place(name, ends.grid, ends.ends), Wanted(()))
         plain = [grid for key, _, grid, _ in made if key == "isthmus-direct-plain"]
         assert bool(plain) is there
         assert not any(link.encrypt for grid in plain for link in grid.link)
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "there"),
+    [
+        ("fatpipe", (), True),
+        ("room", (), False),
+        ("room", ("isthmus*",), True),
+        ("hablot", ("isthmus*",), False),
+    ],
+)
+def test_plain_legs_and_proxies_are_compared_on_a_fat_pipe_and_if_chosen_in_one_room(
+    name, only, there
+):
+    ends = place.loopback()
+    lab = place.Place(name, ends.grid, ends.ends, lab=cast(Any, object()))
+    wanted = Wanted(only)
+    assert p2p._beside_proxies(lab, wanted) is there
+    kinds = [key for key, *_ in p2p._kinds(lab, wanted)]
+    assert ("isthmus-plain-legs" in kinds) is there
 
 
 def test_clusters_may_have_plain_legs():
