@@ -147,7 +147,7 @@ bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit, bool wit
     if (pacer_ && bytes > 0) pacer_->sent(bytes);
     if (!due && conduit_.has_output(line->id)) pacer_->wait(shared_from_this());
     if (line->packets.empty()) return false;
-    line->batch.taken();
+    line->batch.taken(bytes);
   }
   write_packets(line);
   return !line->blocked && line->up;
