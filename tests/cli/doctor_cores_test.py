@@ -15,13 +15,13 @@ from isthmus.place.plan import make_plan
 @pytest.mark.parametrize(
     ("rate", "threads", "cores", "keys", "said"),
     [
-        ("10 Gbit/s", 1, 64, {}, ["threads = 4"] * 2),
-        ("10 Gbit/s", 2, 64, {}, ["threads = 4"] * 2),
-        ("10 Gbit/s", 4, 64, {}, []),
-        ("10 Gbit/s", 1, 3, {}, ["threads = 2"] * 2),
-        ("10 Gbit/s", 1, 2, {}, []),
-        ("2 Gbit/s", 1, 64, {}, []),
-        ("10 Gbit/s", 1, 64, {"encrypt": False}, []),
+        ("20 Gbit/s", 1, 64, {}, ["threads = 4"] * 2),
+        ("20 Gbit/s", 2, 64, {}, ["threads = 4"] * 2),
+        ("20 Gbit/s", 4, 64, {}, []),
+        ("20 Gbit/s", 1, 3, {}, ["threads = 2"] * 2),
+        ("20 Gbit/s", 1, 2, {}, []),
+        ("4 Gbit/s", 1, 64, {}, []),
+        ("20 Gbit/s", 1, 64, {"encrypt": False}, []),
     ],
 )
 def test_threads_where_a_link_carries_more_than_one_thread(rate, threads, cores, keys, said):
@@ -48,7 +48,7 @@ def test_threads_of_a_relay():
     plan = make_plan(Grid.model_validate(model), [Part(["x"], 2)])
     hosts = [HostFacts(name, "1", "6.1", 1, {}, {}) for name in names]
     hosts.append(HostFacts("r", "1", "6.1", 8, {}, {}))
-    (found,) = judge_threads(plan, plan.links[0], hosts, 9e9)
+    (found,) = judge_threads(plan, plan.links[0], hosts, 18e9)
     assert found.where == "relay on r"
     assert found.remedy == "In the [[relay]]: threads = 4"
 

@@ -1,6 +1,6 @@
 """The figures that a release must reach, on the testbeds where they are measured."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from isthmus.base.units import format_bytes
@@ -139,12 +139,11 @@ def _over_tls(results: Results) -> tuple[float, str]:
     return _worst_size(results, DIRECT, [TLS])
 
 
-def _worst_size(results: Results, contestant: str, others: Iterable[str]) -> tuple[float, str]:
+def _worst_size(results: Results, contestant: str, others: Sequence[str]) -> tuple[float, str]:
     """The contestant's time over that of the best of the others."""
     worst: tuple[float, str] | None = None
-    measured = [key for key in others if key in results.labels]
     for size in results.sizes(contestant):
-        times = {key: results.one_way(key, size) for key in measured if size in results.sizes(key)}
+        times = {key: results.one_way(key, size) for key in others if size in results.sizes(key)}
         if times:
             best = min(times, key=lambda key: times[key])
             ratio = results.one_way(contestant, size) / times[best]

@@ -1,4 +1,4 @@
-// Where pieces are read to before they are delivered.
+// Pieces are read to their places before they are delivered.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include "core/streams/after_pause.hpp"
 #include "core/streams/bulk_streams.hpp"
 #include "core/streams/stream_count.hpp"
+#include "core/wire/message.hpp"
 #include "core/wire/wire.hpp"
 
 namespace isthmus::core {
@@ -40,7 +41,7 @@ class StreamPlan {
   static constexpr std::size_t kTurn = kLeastTurn;
   /// The same where one stream takes all of the bulk: a large frame (Limits::piece). Small, because
   /// taken bytes cannot be overtaken any more.
-  static constexpr std::size_t kAlone = std::size_t{61} * 1024;
+  static constexpr std::size_t kAlone = Limits{}.piece;
   /// The first stream is for express frames if there are this many over a long path. Behind bulk
   /// they would wait for the repetition of lost segments, 200 to 600 ms if the tail was lost. That
   /// is for 8 B beside a stream, 1 Gbit/s at 11.6 ms, 32 streams (2026-11).

@@ -150,10 +150,10 @@ inline constexpr std::size_t kMaxWaiting = std::size_t{1} << 20;
 /// a grid have the same limits (limits.hpp).
 struct Limits {
   std::size_t window = std::size_t{1} << 20;
-  /// Payload of a frame, at most kMaxBody - 64. With heads and records of TLS, it fits into the
-  /// most that Linux hands to a network device at once: 62,636 bytes with packets of 9,000 bytes,
-  /// 65,160 with 1,500. A frame of 64 KiB made a second, small packet, which costs about as much.
-  /// One room, 1 MiB one way, us with 64 and with 61 KiB: direct 273 and 239, not encrypted 184 and
+  /// Payload of a frame, at most kMaxBody - 64. Linux hands at most 62,636 bytes to a network
+  /// device at once with packets of 9,000 bytes, and 65,160 with 1,500. A frame fits, with its head
+  /// and records of TLS. One of 64 KiB made a second, small packet, which costs about as much. One
+  /// room, 1 MiB one way, us with 64 and with 61 KiB: direct 273 and 239, not encrypted 184 and
   /// 166, two gateways 755 and 671 (30 November 2026).
   std::size_t piece = std::size_t{61} * 1024;
   /// The first part of a message that goes in small frames before larger ones follow. At least a

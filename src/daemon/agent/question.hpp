@@ -1,5 +1,5 @@
-// What an agent asks that has lost its launcher: do all others agree to give up the clusters on the
-// launcher's host (docs/decisions/0056)? It is pure: the caller has the clock, and tells gateways.
+// An agent has lost its launcher. It asks the others if all agree to give up the clusters on the
+// launcher's host (docs/decisions/0056). It is pure: the caller has the clock, and tells gateways.
 #pragma once
 
 #include <chrono>

@@ -31,7 +31,7 @@ class Batch {
     if (small_ > 0) return core::StreamPlan::kAlone;
     return encrypted ? std::min(most_, kEncrypted) : most_;
   }
-  /// One of so many bytes has been taken.
+  /// A batch of this many bytes has been taken.
   void taken(std::size_t bytes) {
     if (small_ > 0) {
       --small_;

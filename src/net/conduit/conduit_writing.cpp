@@ -33,7 +33,7 @@ void ConduitDriver::write_all() {
 }
 
 std::size_t ConduitDriver::batch() const {
-  // A rate that is set holds for every moment.
+  // Large batches would exceed a rate that is set.
   if (lines_.size() != 1 || pacer_) return core::StreamPlan::kAlone;
   const Line& line = *lines_.front();
   if (line.far || line.stream->leg() != Stream::Leg::Socket) return core::StreamPlan::kAlone;

@@ -33,8 +33,11 @@ void shorten_slice(Children children) {
   Attributes own;
   if (::syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0) return;
   if (own.policy != SCHED_OTHER || own.runtime <= kShort) return;
+  if (children == Children::Usual) {
+    if (own.nice < 0) return;
+    own.flags |= kResetOnFork;
+  }
   own.runtime = kShort;
-  if (children == Children::Usual) own.flags |= kResetOnFork;
   ::syscall(SYS_sched_setattr, 0, &own, 0);
 }
 

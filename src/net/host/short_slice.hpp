@@ -1,4 +1,5 @@
-// How long the kernel lets a thread run before others that are ready.
+// A thread can ask the kernel for a short slice: the time that it runs before others that are
+// ready.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ enum class Children : std::uint8_t {
 /// core for microseconds, but at once: the kernel runs woken threads with short slices sooner
 /// (sched_setattr(2), Linux 6.12 and later). Their share of the core stays the same: beside a
 /// process with the usual slice, a computing one gets as far and is interrupted as often with
-/// either. Nothing changes on older kernels, where it is refused, and for threads with another
-/// policy than the usual one. Measured in decision 50.
+/// either. Older kernels ignore it, and some systems refuse it. Threads with another policy than
+/// the usual one keep their slice. So do those with a negative niceness whose children get the
+/// usual slice: the kernel would take the niceness from these, too. Measured in decision 50.
 void shorten_slice(Children children);
 
 }  // namespace isthmus::net

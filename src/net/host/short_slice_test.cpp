@@ -12,8 +12,8 @@
 namespace isthmus::net {
 namespace {
 
-// Of the calling thread in ns, by sched_getattr(2), whose answer has it from the 24th byte on. 0:
-// the kernel has none.
+// The slice of the calling thread in ns; 0: the kernel has none. It stands in the answer of
+// sched_getattr(2) from the 24th byte on.
 std::uint64_t slice() {
   std::array<std::uint64_t, 6> attributes{};
   EXPECT_EQ(::syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0), 0);
@@ -62,6 +62,18 @@ TEST_F(ShortSliceTest, NicenessStays) {
     shorten_slice(Children::Same);
     EXPECT_EQ(slice(), kShort);
     EXPECT_EQ(::getpriority(PRIO_PROCESS, self), 5);
+  }).join();
+}
+
+// The launcher of a run that root starts with `nice -n -5` keeps that.
+TEST_F(ShortSliceTest, ChildrenKeepANegativeNiceness) {
+  std::thread([] {
+    const auto self = static_cast<id_t>(::gettid());
+    if (::setpriority(PRIO_PROCESS, self, -5) != 0) GTEST_SKIP() << "only root can do this";
+    shorten_slice(Children::Usual);
+    std::thread([] {
+      EXPECT_EQ(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())), -5);
+    }).join();
   }).join();
 }
 
