@@ -273,10 +273,10 @@ void Endpoint::abort(int code, const std::string& sentence) {
     return;
   }
   std::unique_lock lock(io_->mutex);
-  io_->saying = true;
-  io_->ends.store(true, std::memory_order_relaxed);
   asio::post(io_->io, [io = io_.get(), body] {
     io->say(body);
+    io->saying = true;
+    io->ends.store(true, std::memory_order_relaxed);
     io->progress();
   });
   io_->changed.wait_for(lock, 1s, [this] { return io_->said; });

@@ -6,6 +6,7 @@
 #include <latch>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "net/endpoint/endpoint.hpp"
@@ -81,6 +82,7 @@ class EndpointFailing : public testing::Test {
         };
         config.changed = [this, node](ClusterChange change, const std::string& cluster,
                                       const std::string&) {
+          if (node == 0 && cluster == held_by_) held_.arrive_and_wait();
           const std::lock_guard lock(mutex_);
           changed_[static_cast<std::size_t>(node)].emplace_back(change, cluster);
         };
@@ -161,6 +163,7 @@ class EndpointFailing : public testing::Test {
   std::vector<std::string> told_[kProcesses];
   // The I/O of process 0 stops there, when it hears that this cluster has failed.
   std::optional<std::size_t> held_at_;
+  std::string held_by_;  // or when it hears news of this one
   std::latch held_{2};
 };
 
@@ -346,6 +349,22 @@ TEST_F(EndpointFailing, NewsOfClustersComesOnceAndInOrder) {
   EXPECT_EQ(found, expected);
   EXPECT_EQ(changed(2).size(), 1);
   others_leave();
+}
+
+// The I/O is in the middle of a read, and ends it after abort() has begun to wait.
+TEST_F(EndpointFailing, AnAbortReturnsWhenTheGatewayHasIt) {
+  held_by_ = "d";
+  join();
+  exchange(0, 2);
+  exchange(2, 0);
+  hubs_[0]->say(0, control::Spare{0, "d", false, "it has joined"});
+  auto aborting = std::async(std::launch::async, [this] {
+    rank(0).abort(5, std::string(kLarge / 2, 'x'));  // takes a while
+    return hubs_[0]->aborts().size();
+  });
+  std::this_thread::sleep_for(50ms);
+  held_.arrive_and_wait();
+  EXPECT_EQ(aborting.get(), 1);
 }
 
 TEST_F(EndpointFailing, AClusterThatIsStillToComeMayHaveFailed) {

@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <variant>
+#include <vector>
 
 #include "net/conduit/conduit_driver.hpp"
 #include "net/control/control_body.hpp"
@@ -57,6 +59,12 @@ class Hub final : public ListenerUser {
   std::size_t passed_on() {
     std::size_t all = 0;
     on_io([&] { all = passed_on_; });
+    return all;
+  }
+  /// What processes have said when they aborted.
+  std::vector<control::Abort> aborts() {
+    std::vector<control::Abort> all;
+    on_io([&] { all = aborts_; });
     return all;
   }
   /// All conduits end.
@@ -138,7 +146,9 @@ class Hub final : public ListenerUser {
       return;
     }
     const auto said = decode_control(frame.body);
-    if (!said || !std::holds_alternative<control::Joined>(*said)) return;
+    if (!said) return;
+    if (const auto* abort = std::get_if<control::Abort>(&*said)) aborts_.push_back(*abort);
+    if (!std::holds_alternative<control::Joined>(*said)) return;
     joined_.insert(from.node);
     if (joined_.size() < processes_) return;
     for (const auto& [node, guest] : guests_) submit(*guest, core::FrameKind::Ready, {});
@@ -154,6 +164,7 @@ class Hub final : public ListenerUser {
   std::set<core::NodeId> joined_;
   std::map<core::NodeId, std::size_t> left_;  // frames that still pass
   std::size_t passed_on_ = 0;
+  std::vector<control::Abort> aborts_;
   std::thread thread_;
 };
 
