@@ -82,6 +82,19 @@ bool StreamPlan::off_bulk(std::size_t stream, std::size_t unsent) const {
   return is == Express || (is == Spare && roles_.size() > 1 && unsent > 0);
 }
 
+std::size_t StreamPlan::for_small(std::size_t last, const Look& look) const {
+  std::size_t chosen = express(0) || last >= roles_.size() ? 0 : last;
+  std::int64_t most = look.room(chosen);
+  if (most > 0) return chosen;
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (const std::int64_t room = look.room(i); room > most) {
+      most = room;
+      chosen = i;
+    }
+  }
+  return chosen;
+}
+
 // Small frames wait behind what a stream has taken, where none is for express frames alone.
 std::size_t StreamPlan::turn() const {
   if (takers_ == 1) return kAlone;

@@ -21,6 +21,7 @@ class StreamPlanTest : public testing::Test, protected StreamPlan::Look {
   void connect(std::size_t count, StreamPlan::Time round_trip = 50ms) {
     for (std::size_t i = 0; i < count; ++i) plan_.up(round_trip, round_trip >= 2ms);
     windows_.resize(plan_.streams(), 1e6);
+    rooms_.resize(plan_.streams(), 14'480);
   }
   /// Two periods that send at `rate` bytes a second, with a choice at the end of each.
   void send(double rate) {
@@ -36,11 +37,13 @@ class StreamPlanTest : public testing::Test, protected StreamPlan::Look {
     return found;
   }
   double window(std::size_t stream) const override { return windows_[stream]; }
+  std::int64_t room(std::size_t stream) const override { return rooms_[stream]; }
 
   StreamPlan plan_;
   StreamPlan::Time now_{1h};
   std::uint64_t sent_ = 0;
   std::vector<double> windows_;
+  std::vector<std::int64_t> rooms_;
 };
 
 TEST_F(StreamPlanTest, AFewStreamsAllTakeBulk) {
@@ -52,6 +55,32 @@ TEST_F(StreamPlanTest, OfFourOverALongPathTheFirstIsForSmallFrames) {
   connect(4);
   EXPECT_THAT(roles(), ElementsAre(Express, Bulk, Bulk, Bulk));
   EXPECT_TRUE(plan_.off_bulk(0, 0));
+}
+
+TEST_F(StreamPlanTest, SmallFramesStayOnAStreamWithRoom) {
+  connect(3);
+  EXPECT_EQ(plan_.for_small(1, *this), 1U);
+  EXPECT_EQ(plan_.for_small(7, *this), 0U);
+  rooms_[0] = 1'448;
+  rooms_[2] = 90'000;
+  EXPECT_EQ(plan_.for_small(0, *this), 0U);
+}
+
+TEST_F(StreamPlanTest, SmallFramesLeaveAFullStream) {
+  connect(3);
+  rooms_ = {0, 1'448, 14'480};
+  EXPECT_EQ(plan_.for_small(0, *this), 2U);
+  rooms_ = {-170, 0, -340};
+  EXPECT_EQ(plan_.for_small(0, *this), 1U);
+  rooms_ = {0, 0, 0};  // none is TCP
+  EXPECT_EQ(plan_.for_small(2, *this), 2U);
+}
+
+TEST_F(StreamPlanTest, SmallFramesGoByTheirOwnStreamUntilItIsFull) {
+  connect(4);
+  EXPECT_EQ(plan_.for_small(2, *this), 0U);
+  rooms_[0] = 0;
+  EXPECT_EQ(plan_.for_small(0, *this), 1U);
 }
 
 TEST_F(StreamPlanTest, NoneIsOverAShortPath) {

@@ -108,6 +108,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   std::size_t number(const LinePtr& line) const;
   void choose();
   double window(std::size_t stream) const override;
+  std::int64_t room(std::size_t stream) const override;
   void write_in_turns();
   void write_where_room();
   bool write_counted(const LinePtr& line, std::size_t limit, std::int64_t& room);
@@ -130,6 +131,7 @@ class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>,
   ConduitUser& user_;
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;                // of lines_, whose turn it is
+  std::size_t small_ = 0;               // which took the last small frames
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
   core::Crowd::Sender in_crowd_;
   core::StreamPlan plan_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -70,14 +71,25 @@ double ConduitDriver::window(std::size_t stream) const {
   return figures ? static_cast<double>(figures->window) : 0;
 }
 
+std::int64_t ConduitDriver::room(std::size_t stream) const {
+  const Line& line = *lines_[stream];
+  if (line.blocked || !line.up) return std::numeric_limits<std::int64_t>::min();
+  return room_in_window(line.stream->socket().native_handle());
+}
+
 // All windows fill equally: a stream that has taken its share lets the next one write.
 void ConduitDriver::write_in_turns() {
   using enum core::StreamPlan::Role;
   choose();
-  if (plan_.role(0) == Express) write(LinePtr(lines_.front()));
-  if (!conduit_.bulk_waits()) {
+  const bool bulk = conduit_.bulk_waits();
+  if (!bulk) {
     plan_.idle();
-  } else if (plan_.windows_differ(now()) && (!pacer_ || pacer_->may_send(*this))) {
+    small_ = plan_.for_small(small_, *this);
+    write(LinePtr(lines_[small_]));
+  } else if (plan_.role(0) == Express) {
+    write(LinePtr(lines_.front()));
+  }
+  if (bulk && plan_.windows_differ(now()) && (!pacer_ || pacer_->may_send(*this))) {
     write_where_room();
   }
   // Lines may be dropped meanwhile.
