@@ -2,9 +2,11 @@
 // millisecond for an event, after a few polls in a row without one. Many ranks can then share few
 // cores. An event wakes a rank at once.
 //
-// Ranks of Isthmus know by themselves when to sleep: labs switch it off for them.
+// Open MPI yields its core after such polls if `opal_progress_yield_when_idle` is set. While it is
+// not, polls do not wait either: a rank of Isthmus that looks at two networks in turn unsets it.
 //
 // ISTHMUS_NOSPIN_EMPTY: the number of polls in a row without an event (4; 0 switches it off).
+#include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -29,7 +31,20 @@ int patience() {
   return count;
 }
 
-int pause_time() { return patience() > 0 && empty >= patience() ? kPause : 0; }
+bool may_wait() {
+  static thread_local const volatile bool* yields =
+      nullptr;  // null: not Open MPI, or not loaded yet
+  if (yields == nullptr) {
+    yields = static_cast<const bool*>(dlsym(RTLD_DEFAULT, "opal_progress_yield_when_idle"));
+  }
+  return yields == nullptr || *yields;
+}
+
+int pause_time() {
+  if (patience() <= 0 || empty < patience()) return 0;
+  if (!may_wait()) empty = 0;
+  return empty == 0 ? 0 : kPause;
+}
 
 int counted(long ready) {
   empty = ready == 0 ? empty + (empty < 1'000'000) : 0;

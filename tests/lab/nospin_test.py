@@ -19,9 +19,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - before)
 """
 
 
-def sleeps(patience: str) -> int:
-    """Counts the sleeps of a process whose polls find nothing."""
-    env = os.environ | {"LD_PRELOAD": str(find_nospin()), "ISTHMUS_NOSPIN_EMPTY": patience}
+def sleeps(patience: str, also: str = "") -> int:
+    """Counts the sleeps of a process whose polls find nothing. `also`: another library for it."""
+    preload = f"{find_nospin()}:{also}".rstrip(":")
+    env = os.environ | {"LD_PRELOAD": preload, "ISTHMUS_NOSPIN_EMPTY": patience}
     command = [sys.executable, "-c", PROGRAM]
     return int(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
 
@@ -29,3 +30,14 @@ def sleeps(patience: str) -> int:
 @pytest.mark.parametrize(("patience", "least", "most"), [("4", POLLS - 10, 2 * POLLS), ("0", 0, 9)])
 def test_a_poll_that_would_find_nothing_waits_if_it_may(patience, least, most):
     assert least <= sleeps(patience) <= most
+
+
+@pytest.mark.parametrize(("yields", "least", "most"), [("1", POLLS - 10, 2 * POLLS), ("0", 0, 9)])
+def test_a_poll_waits_only_while_open_mpi_yields(tmp_path, yields, least, most):
+    """A rank of Isthmus that looks at two networks has Open MPI not yield. The library here has no
+    more of Open MPI than that variable."""
+    library = tmp_path / "libyields.so"
+    source = f"_Bool opal_progress_yield_when_idle = {yields};"
+    command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+    subprocess.run(command, input=source, text=True, check=True)
+    assert least <= sleeps("4", str(library)) <= most
