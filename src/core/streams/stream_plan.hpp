@@ -73,7 +73,7 @@ class StreamPlan {
   /// The stream for small frames while no bulk waits: the first if that is for them alone, else
   /// `last`, which took the last ones. If that has no room, it is the one with the most. TCP counts
   /// segments, however few bytes they have, so a few small frames fill a window. The next one would
-  /// wait a round trip: LU of NPB took 9 % longer than natively, and 4 % since (slow16; 2026-12).
+  /// wait a round trip: LU of NPB took 9 % longer than natively, and 5 % since (slow16; 2026-12).
   std::size_t for_small(std::size_t last, const Look& look) const;
   /// Bytes that a stream takes in a turn.
   std::size_t turn() const;
