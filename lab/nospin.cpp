@@ -32,8 +32,8 @@ int patience() {
 }
 
 bool may_wait() {
-  static thread_local const volatile bool* yields =
-      nullptr;  // null: not Open MPI, or not loaded yet
+  // Null: not Open MPI, or not loaded yet.
+  static thread_local const volatile bool* yields = nullptr;
   if (yields == nullptr) {
     yields = static_cast<const bool*>(dlsym(RTLD_DEFAULT, "opal_progress_yield_when_idle"));
   }

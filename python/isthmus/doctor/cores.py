@@ -12,7 +12,7 @@ from isthmus.grid.routes import GatewayLink
 from isthmus.place.plan import AgentPlan, GatewayPlan, Plan
 
 # One thread of a gateway, encrypted by OpenSSL 3.0, the ranks on the same two cores: 5.1 to 5.3
-# Gbit/s on `fatpipe`. By libipsec-mb 7.8 to 8.7 (30 November 2026).
+# Gbit/s on `fatpipe`. libipsec-mb: 7.8 to 8.7 (30 November 2026).
 _ONE_THREAD = 5e9
 
 

@@ -18,7 +18,7 @@ namespace {
 // At most this many bytes are a message that somebody waits for.
 constexpr std::size_t kFewRead = std::size_t{32} * 1024;
 // While a read takes this many bytes, others come. A device hands over less than 64 KiB at once
-// (Limits::piece). With 64 KiB here, 1 MiB there and back took 317 us, with 48 KiB 310. A message
+// (Limits::piece). 1 MiB there and back took 317 us with 64 KiB here, 310 with 48. A message
 // of 64 KiB took 53 and 49 (30 November 2026).
 constexpr std::size_t kMuchRead = std::size_t{48} * 1024;
 constexpr int kReadTurns = 8;  // before others on this thread have their turn

@@ -85,10 +85,10 @@ void ConduitDriver::write_in_turns() {
   if (!bulk) {
     plan_.idle();
     small_ = plan_.for_small(small_, *this);
-    write(LinePtr(lines_[small_]));
-  } else if (plan_.role(0) == Express) {
-    write(LinePtr(lines_.front()));
+    // What is more than a turn is shared below.
+    if (plan_.role(small_) != Express) write_batch(LinePtr(lines_[small_]), plan_.turn());
   }
+  if (plan_.role(0) == Express && (bulk || small_ == 0)) write(LinePtr(lines_.front()));
   if (bulk && plan_.windows_differ(now()) && (!pacer_ || pacer_->may_send(*this))) {
     write_where_room();
   }

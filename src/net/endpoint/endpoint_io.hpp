@@ -146,7 +146,7 @@ struct Endpoint::Io final : DirectUser {
   enum class Phase { Joining, Joined, Leaving, Left, Failed } phase = Phase::Joining;
   std::string failure;
   std::atomic<bool> ends{false};  // somebody waits for what has been said to arrive
-  bool saying = false;            // the I/O's: abort waits for `said`
+  bool saying = false;            // of the I/O thread: abort waits for `said`
   bool said = false;
   std::shared_ptr<const core::World> world;  // what `config.world` is, for other threads
   Questions questions;

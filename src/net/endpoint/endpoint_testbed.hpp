@@ -61,7 +61,7 @@ class Hub final : public ListenerUser {
     on_io([&] { all = passed_on_; });
     return all;
   }
-  /// What processes have said when they aborted.
+  /// The aborts of processes that it has heard of.
   std::vector<control::Abort> aborts() {
     std::vector<control::Abort> all;
     on_io([&] { all = aborts_; });
